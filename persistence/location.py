@@ -1,0 +1,217 @@
+"""What a STORE argument means: a path, `~`, a `file:` URI, a database URL, the environment, the default.
+
+Paths stay paths (DESIGN 3.1): the exact bytes the user gave, made absolute but never resolved, so that
+the file opened is the file named. Identity (device and inode) is asked of the file system, not of text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+from persistence.errors import LocationError
+
+__all__ = ["StoreLocation", "default_path", "locate", "sqlite_uri"]
+
+_SQLITE_SCHEMES = ("sqlite", "sqlite+aiosqlite", "sqlite+pysqlite")
+_POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+asyncpg")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.\-]*)://")
+_LOOKS_LIKE_CREDENTIALS = re.compile(r"^[^/\s:@]+:[^/\s@]*@[^/\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """Where a store is.
+
+    `path` is set for SQLite (absolute, as bytes), `url` for PostgreSQL (with its credentials: never shown).
+    `display` is what may be shown: credentials masked, the home directory as the user has it. `origin` says
+    which text decided: the argument, an environment variable, or the default.
+    """
+
+    backend: Literal["sqlite", "postgresql"]
+    display: str
+    origin: str
+    path: bytes | None = None
+    url: str | None = field(default=None, repr=False)
+    notices: tuple[str, ...] = ()
+
+    @property
+    def fspath(self) -> str:
+        """The path as the file system encoding has it (`surrogateescape`)."""
+        if self.path is None:
+            raise LocationError("A server database has no path.", where=self.display)
+        return os.fsdecode(self.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path, or the database's name."""
+        if self.path is not None:
+            return os.fsdecode(os.path.basename(self.path))  # noqa: PTH119 (bytes)
+        return urlsplit(self.url or "").path.lstrip("/") or "postgres"
+
+
+def default_path(environ: Mapping[str, str]) -> str:
+    """`$LIONAGI_HOME/state.db`, else `~/.lionagi/state.db`."""
+    home = environ.get("LIONAGI_HOME") or os.path.join("~", ".lionagi")  # noqa: PTH118
+    return os.path.join(home, "state.db")  # noqa: PTH118
+
+
+def locate(
+    store: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+) -> StoreLocation:
+    """The location a STORE argument names; nothing is opened and nothing is created.
+
+    None means `LIONAGI_STATE_DB_URL` (its name in any case), else the default path. Raises LocationError.
+    """
+    environ = os.environ if environ is None else environ
+    if store is None:
+        for name, value in environ.items():
+            if name.upper() == "LIONAGI_STATE_DB_URL" and value.strip():
+                return _from_text(value.strip(), f"${name}")
+        return _from_path(os.fsencode(default_path(environ)), "default", expand=True)
+    if isinstance(store, os.PathLike):
+        return _from_path(os.fsencode(store), "argument", expand=False)
+    if isinstance(store, bytes):
+        return _from_path(store, "argument", expand=True)
+    return _from_text(store, "argument")
+
+
+def _from_text(text: str, origin: str) -> StoreLocation:
+    if not text:
+        raise LocationError("The store's name is empty.", remedy="Name a file or a database URL.")
+    if text == ":memory:":
+        raise LocationError(
+            "An in-memory database belongs to the process that made it and cannot be looked into.",
+            observed=":memory:",
+            remedy="Name a file or a database URL.",
+        )
+    scheme = _SCHEME.match(text)
+    if text.startswith("file:"):
+        path, notices = _uri_path(text)
+        return _from_path(path, origin, expand=False, notices=notices)
+    if scheme is None:
+        if _LOOKS_LIKE_CREDENTIALS.match(text):
+            raise LocationError(
+                "This looks like credentials for a server, without the scheme of a database URL.",
+                observed=mask(text),
+                remedy="Write it as postgresql://user@host/database; a password is best left to PGPASSWORD "
+                "or ~/.pgpass.",
+            )
+        return _from_path(os.fsencode(text), origin, expand=True)
+    word = scheme.group(1).lower()
+    if word in _SQLITE_SCHEMES:
+        return _from_sqlite_url(text, scheme.end(), origin)
+    if word in _POSTGRES_SCHEMES:
+        return _from_postgres_url(text, scheme.end(), origin)
+    raise LocationError(
+        f"No store is kept behind {word}://.",
+        observed=mask(text),
+        expected="a path, a file: URI, sqlite:/// or postgresql://",
+        remedy="Name a SQLite file or a PostgreSQL database.",
+    )
+
+
+def _from_sqlite_url(text: str, start: int, origin: str) -> StoreLocation:
+    # What SQLAlchemy makes of the URL: everything after the third slash, without the query, is the
+    # database; `uri=true` makes it a file: URI whose own query stays with it.
+    rest = text[start:]
+    if not rest.startswith("/") or rest in ("/", "/:memory:"):
+        raise LocationError(
+            "The SQLite URL names no file.",
+            observed=mask(text),
+            remedy="sqlite:///relative/path.db or sqlite:////absolute/path.db",
+        )
+    database, _, query = rest[1:].partition("?")
+    notices: tuple[str, ...] = ()
+    if database.startswith("file:"):
+        path, notices = _uri_path(f"{database}?{query}" if query else database)
+        return _from_path(path, origin, expand=False, notices=notices)
+    if query:
+        notices = (f"the query of the URL ({query}) is not used: the store is opened read-only",)
+    return _from_path(os.fsencode(database), origin, expand=True, notices=notices)
+
+
+def _from_postgres_url(text: str, start: int, origin: str) -> StoreLocation:
+    url = "postgresql+asyncpg://" + text[start:]
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise LocationError(
+            f"The database URL cannot be read: {error}.",
+            observed=mask(text),
+            remedy="Characters like @, /, # and % in a user name or password are written %40, %2F, %23, %25.",
+        ) from None
+    return StoreLocation("postgresql", mask("postgresql://" + text[start:]), origin, url=url)
+
+
+def _uri_path(uri: str) -> tuple[bytes, tuple[str, ...]]:
+    """The path of a `file:` URI as SQLite reads it, and what of the URI is not used."""
+    rest = uri[len("file:") :]
+    rest, _, _fragment = rest.partition("#")
+    rest, _, query = rest.partition("?")
+    if rest.startswith("//"):
+        authority, slash, tail = rest[2:].partition("/")
+        if authority not in ("", "localhost"):
+            raise LocationError(
+                "A file: URI that names another host cannot be opened.",
+                observed=uri,
+                expected="file:/path, file:///path or file:relative",
+                remedy="Leave the host out.",
+            )
+        rest = slash + tail
+    path = unquote_to_bytes(rest).partition(b"\0")[0]
+    if not path or path == b":memory:":
+        raise LocationError("The file: URI names no file.", observed=uri, remedy="Name a file.")
+    wanted = [part for part in query.split("&") if part and part not in ("mode=ro", "uri=true")]
+    return path, tuple(f"{part} in the URI is not used: the store is opened read-only" for part in wanted)
+
+
+def _from_path(path: bytes, origin: str, *, expand: bool, notices: tuple[str, ...] = ()) -> StoreLocation:
+    if not path:
+        raise LocationError("The store's name is empty.", remedy="Name a file or a database URL.")
+    if b"\0" in path:
+        raise LocationError("A path cannot hold a NUL.", remedy="Name a file.")
+    given = path
+    if expand:
+        path = os.path.expanduser(path)  # noqa: PTH111 (bytes)
+    if not os.path.isabs(path):  # noqa: PTH117
+        # Joined, not normalized: `link/../x` is what the kernel makes of it, not what text makes of it.
+        path = os.path.join(os.getcwdb(), path)  # noqa: PTH118
+    home = os.fsencode(os.path.expanduser("~"))  # noqa: PTH111
+    shown = given
+    if home not in (b"", b"/") and path.startswith(home + b"/"):
+        shown = b"~" + path[len(home) :]
+    return StoreLocation("sqlite", os.fsdecode(shown), origin, path=path, notices=notices)
+
+
+def mask(url: str) -> str:
+    """The URL with its password, and whatever its query may hold of secrets, replaced by `***`."""
+    head, sep, rest = url.partition("://")
+    if not sep:
+        head, rest = "", url
+    authority, slash, tail = rest.partition("/")
+    if "@" in authority:
+        credentials, _, host = authority.rpartition("@")
+        user, colon, _password = credentials.partition(":")
+        authority = f"{user}{':***' if colon else ''}@{host}"
+    tail = re.sub(r"(?i)((?:password|passfile|sslpassword|sslkey|user|token)=)[^&]*", r"\1***", tail)
+    return f"{head}{sep}{authority}{slash}{tail}"
+
+
+def sqlite_uri(path: bytes, query: str) -> str:
+    """The `file:` URI SQLite reads back to exactly these bytes, with `query` behind it.
+
+    Every byte but unreserved ones and `/` is escaped, so `?`, `#`, `%`, spaces and bytes that are not
+    UTF-8 stay what they are; a path that begins with `//` is kept from being read as a host.
+    """
+    text = quote(path, safe="/")
+    if text.startswith("/"):
+        text = "//" + text
+    return f"file:{text}?{query}"

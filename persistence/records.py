@@ -1,0 +1,255 @@
+"""The frozen dataclasses that reads return; nothing here knows SQL or a screen.
+
+Times are seconds since 1970 (UTC) as floats unless said otherwise; sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import Any, Literal, TypeAlias
+
+__all__ = [
+    "ABSENT",
+    "PENDING",
+    "Cell",
+    "Column",
+    "ColumnKind",
+    "Extent",
+    "Mark",
+    "Notice",
+    "Order",
+    "Preview",
+    "Progress",
+    "ReadInfo",
+    "Route",
+    "Row",
+    "Unreadable",
+    "Window",
+]
+
+
+class Route(StrEnum):
+    """How a store was read (DESIGN 3.1); the shell shows this word."""
+
+    LIVE = "live"  # rollback format, a plain read-only connection
+    LIVE_LOG = "live log"  # WAL format beside a log, through its index, which is never written
+    SETTLED = "settled"  # WAL format at rest, read immutable between two equal change tokens
+    COPY = "copy"  # a private copy, recovered there
+    EMPTY = "empty"  # a file of zero bytes without sidecars
+    SERVER = "server"  # PostgreSQL
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a reader must be told for as long as it holds (DESIGN 9): a word, and a sentence."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadInfo:
+    """How and when an answer was read. `token` is opaque: equal tokens mean the store had not moved."""
+
+    route: Route
+    at: float
+    token: object = None
+    kernel_held: bool = False
+    notices: tuple[Notice, ...] = ()
+    snapshots: int = 1
+
+
+class Mark(Enum):
+    """Three ways of having no value that must not be mistaken for NULL or for each other (DESIGN 9)."""
+
+    ABSENT = "not in this store"  # an older release has no such column or table
+    PENDING = "not yet known"  # arrives later
+    CLEARED = "not available"
+
+
+ABSENT = Mark.ABSENT
+PENDING = Mark.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The head of a cell that was not loaded whole. `size` is the whole cell's, in bytes."""
+
+    head: str | bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A value that could not be read, and why; never shown as NULL. `raw` is what is there, if known."""
+
+    why: str
+    raw: str | bytes | None = None
+
+
+Cell: TypeAlias = "int | float | str | bytes | Preview | Unreadable | Mark | None"
+"""What a row holds. Text that was not UTF-8 carries surrogate escapes (`surrogateescape`)."""
+
+ColumnKind: TypeAlias = Literal[
+    "text", "id", "number", "time", "json", "blob", "status", "duration", "bytes", "money", "any"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a row source: `name` is stable (sorting, export), `label` is what a person reads."""
+
+    name: str
+    label: str
+    kind: ColumnKind = "any"
+    sortable: bool = True
+    width: int | None = None  # cells it would like; None: measured from what is shown
+    missing: bool = False  # not in this store
+    links_to: tuple[str, str] | None = None  # (table, column) its values name
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A requested order: by one column, ties by key; NULLs come last either way."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: `key` finds it again whatever moved, `cells` are in the source's column order."""
+
+    key: tuple[Any, ...]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Consecutive rows of a source starting at position `first` (counted from 0)."""
+
+    first: int
+    rows: tuple[Row, ...]
+    read: ReadInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What is known of how many rows a source has.
+
+    `rows` is exact when `complete`, otherwise the number known so far (there are at least these). A
+    source that shows only its first part says so in `part_of`, a sentence for the reader.
+    """
+
+    rows: int
+    complete: bool
+    part_of: str | None = None
+    estimate: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long read is: `done` of `total` (None: not known), and a word for what is counted."""
+
+    done: int
+    total: int | None = None
+    what: str = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column as the store declares it."""
+
+    name: str
+    type: str
+    nullable: bool = True
+    default: str | None = None
+    primary_key: int = 0  # position in the key from 1; 0: not in it
+    generated: str | None = None  # the expression, when known; "" when only the fact is known
+    hidden: bool = False
+    collation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    columns: tuple[str, ...]
+    table: str
+    references: tuple[str, ...]
+    on_delete: str = "NO ACTION"
+    on_update: str = "NO ACTION"
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    name: str
+    columns: tuple[str | None, ...]  # None: an expression
+    unique: bool = False
+    where: str | None = None
+    origin: str = "c"  # c: CREATE INDEX, u: UNIQUE, pk: PRIMARY KEY
+    descending: tuple[bool, ...] = ()
+    sql: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table or view as it is in the live store, whoever made it."""
+
+    name: str
+    kind: Literal["table", "view", "virtual", "shadow"]
+    columns: tuple[TableColumn, ...]
+    primary_key: tuple[str, ...] = ()
+    unique: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    referenced_by: tuple[tuple[str, ForeignKey], ...] = ()  # (table, its key)
+    checks: tuple[str, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    triggers: tuple[tuple[str, str], ...] = ()  # (name, SQL)
+    has_rowid: bool = True
+    strict: bool = False
+    sql: str | None = None
+    group: str | None = None  # ADR-0055 D1 group, when the table is one of the operational schema
+    unreadable: str | None = None  # why its shape could not be read
+
+    def column(self, name: str) -> TableColumn | None:
+        return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """One file of a store, by `stat` alone."""
+
+    name: str
+    exists: bool
+    size: int = 0
+    modified: float | None = None
+    mode: int = 0
+    links: int = 1
+    state: str = ""  # a few words: "98 frames", "hot journal", "readable", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """What a store is (the Overview's head, `doctor`). Fields not known are None, never guessed."""
+
+    display: str  # masked, safe to show after `inspector.safe`
+    backend: Literal["sqlite", "postgresql"]
+    size: int | None
+    files: tuple[FileFacts, ...]
+    journal_mode: str | None
+    lineage: str | None  # schema_meta's lineage value, when there is such a row
+    version: str | None  # schema_meta's version value, as text
+    meta: tuple[tuple[str, Cell], ...]  # every row of schema_meta
+    library: str  # what reads it: "SQLite 3.40.1" or the server's version
+    exposed_to_wal_reset: bool | None
+    page_size: int | None = None
+    encoding: str | None = None
+    tables: int | None = None
+    known_tables: int | None = None  # how many of them are the operational schema's
+    missing_tables: tuple[str, ...] = ()
+    application_id: int | None = None
+    user_version: int | None = None
+    read: ReadInfo | None = None
+    extra: Mapping[str, Cell] = field(default_factory=dict)
