@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
 import os
 import platform
 import shutil
@@ -30,7 +30,7 @@ _scratch = tempfile.mkdtemp(prefix="store-inspector-tests-")
 
 
 def _scrub() -> None:
-    """Before anything is imported: what a person has set must not reach a picture, nor the tests his files."""
+    """Before anything is imported: what a person has set must not reach a picture or a test."""
     for name in list(os.environ):
         if name not in _KEPT and (name in _NAMES or name.upper().startswith(_PREFIXES)):
             del os.environ[name]
@@ -56,12 +56,9 @@ pytest_plugins = [
 def pytest_configure(config: pytest.Config) -> None:
     if not getattr(config.option, "update_snapshots", False):
         return
-    textual = importlib.util.find_spec("textual")
-    import importlib.metadata
-
     seen = {
         "python": ".".join(platform.python_version_tuple()[:2]),
-        "textual": importlib.metadata.version("textual") if textual else "none",
+        "textual": importlib.metadata.version("textual"),
     }
     if seen != PINNED:
         raise pytest.UsageError(f"snapshots are updated on {PINNED} only; this is {seen}")
