@@ -1,0 +1,117 @@
+"""What a store is: its files, its own `schema_meta` rows, and the library that reads it."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from persistence.reading.values import readable
+from persistence.records import FileFacts, StoreFacts, TableShape
+from persistence.schema.known import TABLES
+
+if TYPE_CHECKING:
+    from persistence.engines.reader import Snapshot
+    from persistence.reading.store import StoreReading
+
+__all__ = ["exposed_to_wal_reset", "read_facts"]
+
+_EXPOSED_FROM, _FIXED_IN = (3, 7, 0), (3, 51, 3)
+_FIXED_BACK = ((3, 50, 7), (3, 44, 6))
+
+
+def exposed_to_wal_reset(version: tuple[int, ...]) -> bool:
+    """Whether this SQLite has the WAL-reset race: 3.7.0 to 3.51.2, fixed in 3.51.3, 3.50.7 and 3.44.6."""
+    if not _EXPOSED_FROM <= version < _FIXED_IN:
+        return False
+    return not any(version[:2] == fixed[:2] and version >= fixed for fixed in _FIXED_BACK)
+
+
+async def read_facts(reading: StoreReading) -> StoreFacts:
+    """The facts of an open store, in one snapshot."""
+    async with reading.reader.snapshot() as snapshot:
+        shapes = await reading.shapes(snapshot)
+        meta = await _meta(snapshot, {shape.name: shape for shape in shapes}.get("schema_meta"))
+        known = {shape.name for shape in shapes if shape.kind == "table"} & set(TABLES)
+        if snapshot.dialect == "sqlite":
+            parts = await _sqlite_parts(reading, snapshot)
+        else:
+            parts = await _server_parts(snapshot)
+        return StoreFacts(
+            display=reading.location.display,
+            lineage=_text(meta, "lineage"),
+            version=_text(meta, "version"),
+            meta=tuple((_plain(key), value) for key, value in meta),
+            tables=len(shapes),
+            known_tables=len(known),
+            missing_tables=tuple(name for name in TABLES if name not in known),
+            read=snapshot.info,
+            **parts,
+        )
+
+
+async def _meta(snapshot: Snapshot, shape: TableShape | None) -> list[tuple[Any, Any]]:
+    """Every row of schema_meta, as it is; none when there is no such table with a key and a value."""
+    if shape is None or shape.column("key") is None or shape.column("value") is None:
+        return []
+    rows = await snapshot.rows("SELECT key, value FROM schema_meta ORDER BY key LIMIT 1000")
+    return [(row[0], readable(row[1])) for row in rows]
+
+
+def _plain(key: Any) -> str:
+    return key if isinstance(key, str) else repr(key)
+
+
+def _text(meta: list[tuple[Any, Any]], wanted: str) -> str | None:
+    """The value of the last row with this exact key, as text; None when there is none or it is NULL."""
+    found = [value for key, value in meta if key == wanted and value is not None]
+    if not found:
+        return None
+    return found[-1] if isinstance(found[-1], str) else repr(found[-1])
+
+
+async def _sqlite_parts(reading: StoreReading, snapshot: Snapshot) -> dict[str, Any]:
+    names = ("page_size", "encoding", "application_id", "user_version", "auto_vacuum", "freelist_count")
+
+    def pragmas(connection: sqlite3.Connection) -> dict[str, Any]:
+        return {name: (connection.execute(f"PRAGMA {name}").fetchone() or [None])[0] for name in names}
+
+    found = await snapshot.on_driver(pragmas)
+    files, journal_mode = _files(reading)
+    return {
+        "backend": "sqlite",
+        "size": files[0].size if files else None,
+        "files": files,
+        "journal_mode": journal_mode,
+        "library": f"SQLite {sqlite3.sqlite_version}",
+        "exposed_to_wal_reset": exposed_to_wal_reset(sqlite3.sqlite_version_info),
+        "page_size": found["page_size"],
+        "encoding": found["encoding"],
+        "application_id": found["application_id"],
+        "user_version": found["user_version"],
+        "extra": {"auto_vacuum": found["auto_vacuum"], "free_pages": found["freelist_count"]},
+    }
+
+
+def _files(reading: StoreReading) -> tuple[tuple[FileFacts, ...], str | None]:
+    return (), None
+
+
+async def _server_parts(snapshot: Snapshot) -> dict[str, Any]:
+    row = await snapshot.first(
+        "SELECT current_setting('server_version'), pg_database_size(current_database()),"
+        " current_setting('server_encoding'),"
+        " (SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r','v','m','p','f')"
+        " AND NOT pg_table_is_visible(c.oid) AND c.relnamespace NOT IN"
+        " (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\\_%' OR nspname = 'information_schema'))"
+    )
+    version, size, encoding, elsewhere = row if row is not None else (None, None, None, None)
+    return {
+        "backend": "postgresql",
+        "size": size,
+        "files": (),
+        "journal_mode": None,
+        "library": f"PostgreSQL {version}",
+        "exposed_to_wal_reset": None,
+        "encoding": encoding,
+        "extra": {"tables_in_other_schemas": elsewhere},
+    }

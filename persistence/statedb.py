@@ -1,0 +1,116 @@
+"""`StateDB`, the one facade over a state store (ADR-0055 D1, ADR-0128 D1, DESIGN 3)."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from persistence.errors import StoreError
+from persistence.location import StoreLocation, locate
+from persistence.mode import Mode
+from persistence.reading.store import ReadingSurface, StoreReading
+
+if TYPE_CHECKING:
+    from persistence.records import ReadInfo, StoreFacts, TableShape
+
+__all__ = ["StateDB"]
+
+
+class StateDB(ReadingSurface):
+    """One state store, opened in one mode.
+
+    `store` is anything `locate` takes (None: the environment's store, else the default one). Reading is
+    the default and applies nothing. Passing a `profile` is the only way into compatibility mode
+    (DECISIONS 6); together with `Mode.NATIVE` it is a ValueError (DECISIONS 22). An async context manager.
+    """
+
+    def __init__(
+        self,
+        store: str | bytes | os.PathLike[str] | os.PathLike[bytes] | StoreLocation | None = None,
+        *,
+        mode: Mode = Mode.READ_ONLY,
+        profile: str | None = None,
+        owner: str | None = None,
+    ) -> None:
+        mode = Mode(mode)
+        if profile is not None and mode is Mode.NATIVE:
+            raise ValueError("A profile is for a compatibility open; a native open takes none.")
+        if profile is None and mode is Mode.COMPATIBILITY:
+            raise ValueError("A compatibility open needs a profile, passed by name.")
+        if profile is None and owner is not None:
+            raise ValueError("An owner belongs to a profile; none was passed.")
+        self.location = store if isinstance(store, StoreLocation) else locate(store)
+        self.mode = Mode.COMPATIBILITY if profile is not None else mode
+        self.profile = profile
+        self.owner = owner
+
+    @property
+    def is_open(self) -> bool:
+        return self._opened is not None
+
+    async def open(self) -> Self:
+        """Proves one real read, or raises the typed error that says why there is none.
+
+        Nothing is created, neither the store nor its folder. A failed open leaves the object unopened.
+        """
+        if self._opened is not None:
+            return self
+        if self.mode is not Mode.READ_ONLY:
+            raise StoreError(
+                f"A {self.mode} open is not part of this version; nothing was opened.",
+                code="mode-not-built",
+                where=self.location.display,
+                expected=f"mode {Mode.READ_ONLY}",
+                observed=f"mode {self.mode}",
+                remedy="Open it read-only: every table, row and file of the store can be looked at that way.",
+            )
+        from persistence.engines.reader import open_reader
+
+        opened = StoreReading(self.location, open_reader(self.location))
+        try:
+            await opened.prove()
+        except BaseException:
+            await opened.reader.close()
+            raise
+        self._opened = opened
+        return self
+
+    async def close(self) -> None:
+        """Lets go of the store: private copies are removed, a server's connections closed."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.reader.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def last_read(self) -> ReadInfo | None:
+        """How and when the latest answer was read; None before the first."""
+        return None if self._opened is None else self._opened.reader.last
+
+    async def token(self) -> object:
+        """The change token (DESIGN 3.1): equal tokens mean nothing was committed between. Runs no query."""
+        return await self._reading.reader.token()
+
+    async def facts(self) -> StoreFacts:
+        """What the store is: files, journal mode, lineage and version rows, what reads it."""
+        from persistence.reading.facts import read_facts
+
+        return await read_facts(self._reading)
+
+    async def catalogue(self) -> tuple[TableShape, ...]:
+        """Every table and view of the store, whoever made it, with its live shape."""
+        reading = self._reading
+        async with reading.reader.snapshot() as snapshot:
+            return await reading.shapes(snapshot)
+
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "closed"
+        return f"<StateDB {self.location.display!r} {self.mode} {state}>"
