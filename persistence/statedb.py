@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 from persistence.errors import StoreError
 from persistence.location import StoreLocation, locate
 from persistence.mode import Mode
-from persistence.reading.store import ReadingSurface, StoreReading
+from persistence.reading.browse import BrowseSurface
+from persistence.reading.store import StoreReading
 
 if TYPE_CHECKING:
     from persistence.records import ReadInfo, StoreFacts, TableShape
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["StateDB"]
 
 
-class StateDB(ReadingSurface):
+class StateDB(BrowseSurface):
     """One state store, opened in one mode.
 
     `store` is anything `locate` takes (None: the environment's store, else the default one). Reading is

@@ -1,0 +1,90 @@
+"""The browsing part of the facade: windowed sources and summaries, each loaded when first asked for.
+
+Every function behind these methods takes the open store (`StoreReading`) first; the modules that hold
+them are imported inside the methods, so that a command that lists definitions loads no row source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from persistence.reading.store import ReadingSurface
+
+if TYPE_CHECKING:
+    from persistence.reading.source import RowSource
+    from persistence.records import Cell, Order
+
+__all__ = ["BrowseSurface"]
+
+
+class BrowseSurface(ReadingSurface):
+    """What screens page through, over the store `StateDB` opened."""
+
+    def runs(self, filter: Any = None, order: Order | None = None) -> RowSource:
+        """Sessions as a windowed source, newest first unless an order is asked for."""
+        from persistence.reading import runs
+
+        return runs.runs(self._reading, filter, order)
+
+    async def run_choices(self) -> Any:
+        """The distinct statuses, projects, agents and models with their counts, for filters."""
+        from persistence.reading import runs
+
+        return await runs.run_choices(self._reading)
+
+    async def run(self, session_id: str) -> Any:
+        """One session with its branches, invocation, counts and raw row; None when there is none."""
+        from persistence.reading import runs
+
+        return await runs.run(self._reading, session_id)
+
+    async def transcript(self, progression_id: str) -> Any:
+        """A progression's positions as a windowed conversation."""
+        from persistence.reading import transcript
+
+        return await transcript.transcript(self._reading, progression_id)
+
+    def rows(
+        self, table: str, *, order: Order | None = None, where: Mapping[str, Cell] | None = None
+    ) -> RowSource:
+        """The rows of any table or view as a windowed source; `where` holds columns to values they equal."""
+        from persistence.reading import rows
+
+        return rows.rows(self._reading, table, order=order, where=where)
+
+    def signals(self, session_id: str) -> RowSource:
+        """A session's signals in their order, as a windowed source."""
+        from persistence.reading import runs
+
+        return runs.signals(self._reading, session_id)
+
+    def transitions(self, entity_type: str, entity_id: str) -> RowSource:
+        """An entity's status history, oldest first, as a windowed source."""
+        from persistence.reading import runs
+
+        return runs.transitions(self._reading, entity_type, entity_id)
+
+    def counts(self) -> AsyncIterator[Any]:
+        """Rows per table, one table after another as each is counted."""
+        from persistence.reading import overview
+
+        return overview.counts(self._reading)
+
+    async def activity(self) -> Any:
+        """Messages and sessions over time, for a small chart."""
+        from persistence.reading import overview
+
+        return await overview.activity(self._reading)
+
+    async def statuses(self) -> Any:
+        """Sessions by status."""
+        from persistence.reading import overview
+
+        return await overview.statuses(self._reading)
+
+    def checks(self) -> Any:
+        """The things worth a look, each leading to its rows."""
+        from persistence.reading import checks
+
+        return checks.checks(self._reading)
