@@ -78,12 +78,12 @@ def own_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 
 @pytest.fixture
-def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> float:
-    """`inspector.formats.now` stands still at CLOCK."""
-    import inspector.formats
+def frozen_clock() -> Iterator[float]:
+    """`inspector.formats.now` stands still at CLOCK, in UTC."""
+    from inspector.formats import at_time
 
-    monkeypatch.setattr(inspector.formats, "now", lambda: CLOCK)
-    return CLOCK
+    with at_time(CLOCK):
+        yield CLOCK
 
 
 @pytest.fixture(scope="session")
