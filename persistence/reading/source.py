@@ -55,8 +55,14 @@ class RowSource(Protocol):
     async def cells(self, key: tuple[Any, ...]) -> Row | None:
         """The row with its cells whole, each up to 64 MB (longer: a Preview with the head)."""
 
-    def everything(self, *, limit: int | None = None) -> AsyncIterator[Row]:
-        """All rows in order with whole cells, in chunks by key; for export."""
+    def everything(
+        self, *, limit: int | None = None, after: tuple[Any, ...] | None = None
+    ) -> AsyncIterator[Row]:
+        """All rows in order with whole cells, in chunks by key; for export and the command line.
+
+        `after` begins behind the row with that key (a cursor of `--after`), by key where the order allows
+        it; a row that is gone in an order that cannot place it is a StoreError with code `cursor-gone`.
+        """
 
     def ordered(self, order: Order | None) -> RowSource:
         """The same rows in another order."""
