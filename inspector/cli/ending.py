@@ -1,0 +1,130 @@
+"""How a command ends: its answer, or one refusal in the same shape, and the exit code of either."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from persistence.errors import StoreError
+
+__all__ = ["guarded"]
+
+INTERRUPTED = 130
+
+
+def guarded(arguments: Sequence[str]) -> int:
+    """Runs the program with these arguments; whatever happens becomes an exit code, never a traceback."""
+    as_json = "--json" in arguments[: _end_of_options(arguments)]
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        status = _run(arguments, as_json)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _point_stdout_at_nothing()
+        return 0  # whoever read us had enough
+    return status
+
+
+def _end_of_options(arguments: Sequence[str]) -> int:
+    return arguments.index("--") if "--" in arguments else len(arguments)
+
+
+def _run(arguments: Sequence[str], as_json: bool) -> int:
+    import click
+
+    from inspector.cli.program import program
+
+    try:
+        result = program.main(list(arguments), prog_name="store-inspector", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        return _usage(error, as_json)
+    except StoreError as error:
+        return _refused(error, as_json)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return _our_fault(error, as_json)
+
+
+def _usage(error: Any, as_json: bool) -> int:
+    from inspector import safe
+
+    message = error.format_message()
+    if as_json:
+        from inspector.reports.shapes import document
+
+        refusal = {"type": "UsageError", "code": "usage", "message": message}
+        _print(document(refusal={**dict.fromkeys(_FIELDS), **refusal, "committed": []}))
+    _say(f"store-inspector: {safe.text(message)}")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "store-inspector"
+    _say(f"Try: {safe.text(path)} --help")
+    return int(error.exit_code)
+
+
+_FIELDS = ("type", "code", "message", "where", "expected", "observed", "remedy")
+
+
+def _refused(error: StoreError, as_json: bool) -> int:
+    if as_json:
+        from inspector.reports.shapes import document
+
+        _print(document(refusal=error.as_dict()))
+    from inspector.reports.refusals import refusal_lines
+
+    _say("\n".join(refusal_lines(error)))
+    return error.exit_status
+
+
+def _our_fault(error: Exception, as_json: bool) -> int:
+    import traceback
+
+    from inspector import safe
+
+    if os.environ.get("STORE_INSPECTOR_TRACEBACK"):
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"  # noqa: PTH119
+    what = f"{type(error).__name__} at {place}"
+    if as_json:
+        from inspector.reports.shapes import document
+
+        refusal = {"type": type(error).__name__, "code": "our-fault", "message": str(error), "where": place}
+        _print(document(refusal={**dict.fromkeys(_FIELDS), **refusal, "committed": []}))
+    _say(
+        f"store-inspector: this is our fault, not the store's, which is as it was: {safe.text(what)}. "
+        "To report it, send what the same command prints with STORE_INSPECTOR_TRACEBACK=1."
+    )
+    return 1
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _say(text: str) -> None:
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr)  # noqa: T201
+
+
+def _point_stdout_at_nothing() -> None:
+    # Python flushes stdout once more at exit; there must be somebody to take it.
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
