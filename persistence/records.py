@@ -18,6 +18,7 @@ __all__ = [
     "ColumnKind",
     "Extent",
     "Mark",
+    "Missing",
     "Notice",
     "Order",
     "Preview",
@@ -215,6 +216,18 @@ class TableShape:
 
     def column(self, name: str) -> TableColumn | None:
         return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a store lacks of a table that a release of this lineage has (an older store, another's)."""
+
+    table: bool = False  # there is no such table or view
+    columns: tuple[str, ...] = ()  # the newest release read has these
+    unreadable: str | None = None  # it is there, and why its shape could not be read
+
+    def __bool__(self) -> bool:
+        return self.table or bool(self.columns) or self.unreadable is not None
 
 
 @dataclass(frozen=True, slots=True)
