@@ -14,6 +14,7 @@ __all__ = [
     "ABSENT",
     "PENDING",
     "Cell",
+    "CellPart",
     "Column",
     "ColumnKind",
     "Extent",
@@ -141,13 +142,17 @@ class Extent:
     """What is known of how many rows a source has.
 
     `rows` is exact when `complete`, otherwise the number known so far (there are at least these). A
-    source that shows only its first part says so in `part_of`, a sentence for the reader.
+    source that shows only its first part says so in `part_of`, a sentence for the reader. `progress` is
+    how far the measuring (or the sorting) that gave this extent is, and `snapshots` how many reads with
+    different change tokens it spans: above one, say `across N snapshots`.
     """
 
     rows: int
     complete: bool
     part_of: str | None = None
     estimate: int | None = None
+    progress: Progress | None = None
+    snapshots: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,18 @@ class Progress:
     done: int
     total: int | None = None
     what: str = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class CellPart:
+    """Some bytes of one cell, as stored: `data` from byte `offset` on, of `size` in all. `kind` says what
+    the whole is: `text` (in `encoding`), `blob`, or `value` (a number's digits)."""
+
+    data: bytes
+    offset: int
+    size: int
+    kind: Literal["text", "blob", "value"]
+    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True, slots=True)
