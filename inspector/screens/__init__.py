@@ -1,0 +1,69 @@
+"""The places of the application: their number, their words, and where their screen is.
+
+A place is registered here once it is built; its number never changes (SCREENS). Screens are imported
+when they are first gone to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.screens.place import Place
+
+__all__ = ["PLACES", "PlaceInfo", "missing_reason", "place_info"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInfo:
+    """A place. `key` is its number ("" for one reached otherwise: a run, Open), `says` what it answers.
+
+    `needs` names a table without which there is nothing to show. `parent` is where `esc` leads.
+    """
+
+    name: str
+    title: str
+    says: str
+    screen: str  # "module:Class"
+    key: str = ""
+    needs: str | None = None
+    parent: str | None = None
+    needs_store: bool = True
+
+    def load(self) -> type[Place]:
+        module, _, name = self.screen.partition(":")
+        found: type[Place] = getattr(import_module(module), name)
+        return found
+
+
+PLACES: tuple[PlaceInfo, ...] = (
+    PlaceInfo(
+        "runs",
+        "Runs",
+        "What the runs did: newest first, filtered, sorted",
+        "inspector.screens.runs:RunsPlace",
+        key="4",
+        needs="sessions",
+    ),
+    PlaceInfo(
+        "refused",
+        "Refused",
+        "Why the store does not open, and what to do",
+        "inspector.screens.refused:RefusedPlace",
+        needs_store=False,
+    ),
+)
+"""In the order of the places line: 1 to 9, then 0, then those without a number."""
+
+
+def place_info(name: str) -> PlaceInfo | None:
+    return next((place for place in PLACES if place.name == name), None)
+
+
+def missing_reason(place: PlaceInfo, tables: frozenset[str] | None) -> str | None:
+    """Why this store has nothing for a place; None when it has, or when that is not known yet."""
+    if place.needs is None or tables is None or place.needs in tables:
+        return None
+    return f"{place.title}: this store has no table {place.needs}"

@@ -1,0 +1,404 @@
+"""The application: it wires the places, the store and the keys together and does no work of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events, on
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.theme import Theme
+
+import themes
+from inspector import safe, settings
+from inspector.follow import Follower, terminal_gone
+from inspector.loader import Loader
+from inspector.messages import (
+    GoTo,
+    Loaded,
+    LoadFailed,
+    StoreMoved,
+    StoreOpened,
+    StoreRead,
+    StoreRefused,
+)
+from inspector.navigation import Address
+from inspector.navigator import Navigator
+from inspector.opened import OpenedStore, open_store
+from inspector.screens import place_info
+from inspector.screens.place import Place
+from persistence.errors import LocationError, StoreError
+from persistence.location import StoreLocation, locate
+from persistence.records import Notice, Route
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from inspector.clipboard import Copy
+    from inspector.exporting import Exportable
+
+__all__ = ["InspectorApp", "run"]
+
+
+class InspectorApp(App[None]):
+    """`location`: what to open (a StoreLocation, or text for `locate`); None starts at Open.
+
+    `start_place` and `target` say where to begin once the store is open; an address text such as
+    `run/ID/timeline` is taken as well.
+    """
+
+    TITLE = "Store Inspector"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+backslash"  # ours is ctrl+p and `:` (inspector.keys), without priority
+    BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, system=True, id="app.quit_now"),
+        Binding("ctrl+c", "help_quit", "Quit", show=False, system=True, id="app.interrupt"),
+    ]
+    NOTIFICATION_TIMEOUT = 6
+
+    def __init__(
+        self,
+        location: StoreLocation | str | None = None,
+        *,
+        start_place: str | None = None,
+        target: str | None = None,
+        config: settings.Settings | None = None,
+    ) -> None:
+        self.CSS_PATH = list(themes.style_sheets())  # type: ignore[misc]
+        super().__init__()
+        self.config = config or settings.load()
+        self.location: StoreLocation | None = None
+        self.opened: OpenedStore | None = None
+        self.tables: frozenset[str] | None = None
+        self.refusal: StoreError | None = None
+        self.fault: Exception | None = None
+        self.writes_armed = False
+        self.state_words = ""
+        self.places = Navigator(self)
+        self.follower = Follower(self, on=self.config.follow)
+        self.loads = Loader(self)
+        self._store = location
+        if start_place is None:
+            start_place = "runs" if location is not None else "open"
+        self._start = Address.parse(start_place) if target is None else Address(start_place, target)
+        for theme in themes.load():
+            self.register_theme(theme)
+        self._take_theme()
+
+    # -- starting and stopping --------------------------------------------------------------------------
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return themes.role_defaults(self._other_theme())
+
+    def _other_theme(self) -> Theme | None:
+        name = getattr(self, "theme", None)
+        return None if name is None or name in themes.names() else self.available_themes.get(name)
+
+    def _take_theme(self) -> None:
+        wanted = self.config.theme
+        if self.no_color and self.config.origins.get("theme") == "default":
+            wanted = themes.NO_COLOR
+        if wanted in self.available_themes:
+            self.theme = wanted
+        else:
+            self.theme = themes.DEFAULT
+            self._theme_notice = f"there is no theme {wanted}; this is {themes.DEFAULT}"
+
+    _theme_notice: str | None = None
+
+    async def on_mount(self) -> None:
+        """The first place is painted at once; what it shows comes when the store is open."""
+        self.set_keymap(dict(self.config.keymap))
+        info = place_info(self._start.place)
+        if info is None or (info.needs_store and self._store is None):
+            self._start = Address("open")
+        await self.push_screen(self.places.first(self._start))
+        for notice in (*self.config.notices, *([self._theme_notice] if self._theme_notice else [])):
+            self.notify(safe.text(notice), severity="warning", markup=False)
+        self.set_interval(1.0, self._watch_terminal, name="terminal")
+        if self._store is not None:
+            self.open_store(self._store)
+
+    def _watch_terminal(self) -> None:
+        if not self.is_headless and terminal_gone(sys.__stdin__.fileno() if sys.__stdin__ else 0):
+            self.exit(return_code=0)
+
+    async def on_unmount(self) -> None:
+        self.follower.stop()
+        if self.opened is not None:
+            with suppress(TimeoutError, StoreError, OSError):
+                await asyncio.wait_for(self.opened.db.close(), 2)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Our fault: leave at once, say so on a page of its own (`run`), and never with a traceback."""
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        if self.fault is None:
+            self.fault = error
+        self._close_messages_no_wait()
+
+    # -- the store ----------------------------------------------------------------------------------------
+
+    def open_store(self, store: StoreLocation | str) -> None:
+        """Opens another store, in place of the one that is open."""
+        try:
+            location = store if isinstance(store, StoreLocation) else locate(store)
+        except LocationError as error:
+            self.post_message(StoreRefused(error))
+            return
+        self._leave_store()
+        self.location = location
+        self.state_words = "opening …"
+        self.refusal = None
+        self.loads.start("store", lambda: open_store(location))
+        self.refresh_shell()
+
+    def _leave_store(self) -> None:
+        self.follower.stop()
+        self.loads.cancel_all()
+        opened, self.opened = self.opened, None
+        self.tables = None
+        if opened is not None:
+            self.run_worker(opened.db.close(), name="close", exit_on_error=False)
+
+    @on(Loaded)
+    def _loaded(self, message: Loaded) -> None:
+        if not self.loads.takes(message):
+            return
+        if message.what == "store":
+            self.post_message(StoreOpened(message.value))
+        elif message.what == "facts" and self.opened is not None:
+            self.opened.facts, tables = message.value
+            self.tables = tables
+            self._remember("opens")
+            self.refresh_shell()
+            if isinstance(self.screen, Place):
+                self.screen.facts_arrived()
+
+    @on(LoadFailed)
+    def _load_failed(self, message: LoadFailed) -> None:
+        if not self.loads.takes(message):
+            return
+        if message.what == "store":
+            self.post_message(StoreRefused(message.error))
+        else:
+            self.notify(safe.text(message.error.message), severity="error", markup=False)
+
+    @on(StoreOpened)
+    def _store_opened(self, message: StoreOpened) -> None:
+        self.opened = message.opened
+        self.state_words = ""
+        self.follower.start(message.opened.db)
+        self._load_facts()
+        self._begin(self._start)
+
+    @on(StoreRefused)
+    def _store_refused(self, message: StoreRefused) -> None:
+        self.refusal = message.error
+        self.state_words = "not open"
+        self._remember(message.error.code)
+        self._begin(Address("refused"))
+
+    def _begin(self, address: Address) -> None:
+        """Shows a place after an opening; the one the shell was painted with is used as it is."""
+        current = self.place
+        waiting = current is not None and current.address().key == address.key and not current.loaded
+        if not waiting:
+            self.places.forget()
+            self.go(address)
+        if (place := self.place) is not None:
+            place.reload()
+        self.refresh_shell()
+
+    def _load_facts(self) -> None:
+        opened = self.opened
+        if opened is None:
+            return
+
+        async def read() -> Any:
+            facts = await opened.db.facts()
+            shapes = await opened.db.catalogue()
+            return facts, frozenset(shape.name for shape in shapes)
+
+        self.loads.start("facts", read)
+
+    def _remember(self, verdict: str) -> None:
+        if self.location is None or not self.config.history:
+            return
+        from inspector import recents
+
+        opened = self.opened
+        facts = opened.facts if opened is not None else None
+        recents.remember(
+            self.location,
+            kind=(opened.lineage if opened is not None else None) or "",
+            size=facts.size if facts is not None else None,
+            verdict=verdict,
+            limit=self.config.recents,
+        )
+
+    @on(StoreMoved)
+    def _store_moved(self) -> None:
+        read = self.opened.read if self.opened is not None else None
+        if self.follower.on and read is not None and read.route is not Route.COPY:
+            self.refresh_store()
+        else:
+            self.refresh_shell()
+
+    @on(StoreRead)
+    def _store_read(self) -> None:
+        self.refresh_shell()
+
+    def refresh_store(self) -> None:
+        """Reads again what is shown; other places do so when they are next seen."""
+        if self.opened is None:
+            if self._store is not None or self.location is not None:
+                self.open_store(self.location or self._store or "")
+            return
+        self.follower.caught_up()
+        self._load_facts()
+        for place in self.places.others:
+            place.mark_stale()
+        if self.place is not None:
+            self.place.reload()
+
+    @property
+    def busy(self) -> bool:
+        """Whether what is shown is still being loaded."""
+        place = self.place
+        return self.loads.running() or (place is not None and place.loads.running())
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What must be told for as long as it holds (DESIGN 9)."""
+        found: list[Notice] = []
+        if self.location is not None:
+            found += [Notice("location", text) for text in self.location.notices]
+        read = self.opened.read if self.opened is not None else None
+        if read is not None:
+            found += read.notices
+        return found
+
+    # -- places ---------------------------------------------------------------------------------------------
+
+    @property
+    def place(self) -> Place | None:
+        """The place that is shown, under whatever lies over it."""
+        return self.places.current
+
+    def go(self, address: Address) -> None:
+        """Shows what an address names."""
+        self.places.go(address)
+
+    @on(GoTo)
+    def _go_to(self, message: GoTo) -> None:
+        self.go(message.address)
+
+    def refresh_shell(self) -> None:
+        place = self.place
+        if place is not None:
+            place.refresh_shell()
+
+    # -- actions ------------------------------------------------------------------------------------------
+
+    def action_place(self, name: str) -> None:
+        self.go(Address(name))
+
+    def action_go(self, address: str) -> None:
+        self.go(Address.parse(address))
+
+    def action_previous(self) -> None:
+        if not self.places.travel(-1):
+            self.notify("nothing further back", markup=False)
+
+    def action_next(self) -> None:
+        if not self.places.travel(1):
+            self.notify("nothing further ahead", markup=False)
+
+    def action_open(self) -> None:
+        if place_info("open") is not None:
+            self.go(Address("open"))
+
+    def action_follow(self) -> None:
+        self.follower.on = not self.follower.on
+        self.notify("following the store" if self.follower.on else "not following the store", markup=False)
+        if self.follower.on and self.follower.moved:
+            self.refresh_store()
+        self.refresh_shell()
+
+    def action_themes(self) -> None:
+        from inspector.screens.themes import ThemeChooser
+
+        self.push_screen(ThemeChooser())
+
+    def action_help(self) -> None:
+        from inspector.screens.help import HelpScreen
+
+        place = self.place
+        if place is not None:
+            self.push_screen(HelpScreen(place))
+
+    def action_notices(self) -> None:
+        from inspector.screens.notices import NoticesScreen
+
+        self.push_screen(NoticesScreen(self.notices))
+
+    async def action_quit(self) -> None:
+        self.exit()
+
+    def clip(self, copy: Copy | None) -> None:
+        """Sends a copy to the terminal's clipboard; what is too big for one is offered as a file."""
+        if copy is None:
+            self.notify("there is nothing to copy here", markup=False)
+        elif copy.fits:
+            self.copy_to_clipboard(copy.exact)
+            self.notify(safe.lines(copy.said()), title="copied", markup=False)
+        else:
+            from inspector.screens.export import ExportScreen
+
+            self.push_screen(ExportScreen.of_copy(copy, self.location))
+
+    def export(self, what: Exportable | None) -> None:
+        from inspector.screens.export import ExportScreen
+
+        if what is None:
+            self.notify("there is nothing to export here", markup=False)
+        else:
+            self.push_screen(ExportScreen(what, self.location))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """None of Textual's own: the palette is ours (inspector.commands)."""
+        return ()
+
+    def get_key_display(self, binding: Binding) -> str:
+        from inspector import keys
+
+        return keys.display(binding)
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        """Another window is in front; the store is followed as before."""
+
+
+def run(
+    location: StoreLocation | str | None = None,
+    *,
+    start_place: str | None = None,
+    target: str | None = None,
+    config: settings.Settings | None = None,
+) -> int:
+    """Runs the application in this terminal; the exit code of DESIGN 2 (0, or 1 when it was our fault)."""
+    app = InspectorApp(location, start_place=start_place, target=target, config=config)
+    app.run(mouse=app.config.mouse)
+    if app.fault is not None:
+        from inspector.fault import show_fault
+
+        show_fault(app.fault)
+        return 1
+    return app.return_code or 0

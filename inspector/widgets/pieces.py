@@ -1,0 +1,139 @@
+"""A line of pieces: what the shell's own lines are made of (store line, places, status, keys).
+
+A piece is text with, perhaps, an action of ours that a click runs. Pieces stand left or right; when
+there is no room the least important are left out, and the last one left is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from textual import events
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from inspector import safe
+
+__all__ = ["Piece", "PieceLine", "laid_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`weight` says how long it stays when room gets short: the lightest goes first, 0 stays always."""
+
+    text: Content
+    action: str | None = None
+    tip: str | None = None
+    weight: int = 1
+    right: bool = False
+    gap: int = 2  # blanks before it, when something stands there
+    short: Content | None = None  # said instead, before anything is left out
+    namespace: object = field(default=None, compare=False)
+
+    @property
+    def width(self) -> int:
+        return self.text.cell_length
+
+
+def laid_out(pieces: Sequence[Piece], room: int) -> list[tuple[int, Piece]]:
+    """(column, piece) for the pieces that fit into `room` cells, left ones from 0, right ones to the end."""
+    kept = [piece for piece in pieces if piece.text.cell_length]
+
+    def needed(these: Iterable[Piece]) -> int:
+        total = 0
+        for piece in these:
+            total += piece.width + (piece.gap if total else 0)
+        return total
+
+    while kept and needed(kept) > room:
+        spoken = [piece for piece in kept if piece.short is not None]
+        if spoken:
+            last = min(spoken, key=lambda piece: piece.weight or 1_000)
+            at = kept.index(last)
+            kept[at] = Piece(
+                last.short or last.text, last.action, last.tip, last.weight, last.right, last.gap,
+                None, last.namespace,
+            )  # fmt: skip
+            continue
+        loose = [piece for piece in kept if piece.weight]
+        if not loose:
+            break
+        lightest = min(piece.weight for piece in loose)
+        kept.remove(next(piece for piece in reversed(loose) if piece.weight == lightest))
+    out: list[tuple[int, Piece]] = []
+    column = 0
+    for piece in kept:
+        if not piece.right:
+            column += piece.gap if column else 0
+            out.append((column, piece))
+            column += piece.width
+    end = room
+    for piece in reversed([piece for piece in kept if piece.right]):
+        end -= piece.width
+        out.append((max(end, column), piece))
+        end -= piece.gap
+    return out
+
+
+class PieceLine(Widget):
+    """One line of pieces with one cell of gutter on each side. Give it pieces with `show`."""
+
+    DEFAULT_CSS = """
+    PieceLine { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: clip; }
+    """
+    hovered: reactive[int | None] = reactive(None)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._pieces: tuple[Piece, ...] = ()
+
+    def show(self, pieces: Iterable[Piece]) -> None:
+        self._pieces = tuple(pieces)
+        self.refresh()
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        return self._pieces
+
+    def laid(self) -> list[tuple[int, Piece]]:
+        return laid_out(self._pieces, self.content_size.width)
+
+    def render(self) -> Content:
+        room = self.content_size.width
+        out: list[Content] = []
+        column = 0
+        for index, (start, piece) in enumerate(sorted(self.laid(), key=lambda entry: entry[0])):
+            if start > column:
+                out.append(Content(" " * (start - column)))
+            text = piece.text
+            if index == self.hovered and piece.action is not None:
+                text = text.stylize("underline")
+            out.append(text)
+            column = start + piece.width
+        line = Content("").join(out) if out else Content("")
+        return line.truncate(room, ellipsis=True) if line.cell_length > room else line
+
+    def _at(self, x: int) -> tuple[int, Piece] | None:
+        laid = sorted(self.laid(), key=lambda entry: entry[0])
+        for index, (start, piece) in enumerate(laid):
+            if start <= x < start + piece.width:
+                return index, piece
+        return None
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        found = self._at(event.x - self.styles.padding.left)
+        self.hovered = found[0] if found is not None and found[1].action is not None else None
+        tip = found[1].tip if found is not None else None
+        self.tooltip = safe.content(tip) if tip else None
+
+    def on_leave(self) -> None:
+        self.hovered = None
+
+    async def on_click(self, event: events.Click) -> None:
+        found = self._at(event.x - self.styles.padding.left)
+        if found is None or found[1].action is None:
+            return
+        event.stop()
+        await self.app.run_action(found[1].action, found[1].namespace or self)  # type: ignore[arg-type]

@@ -1,0 +1,239 @@
+"""The lines every place has: the store, the places, standing notices, where one is, and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.widget import Widget
+
+from inspector import formats, keys, safe
+from inspector.widgets.pieces import Piece, PieceLine
+from persistence.records import Route
+
+if TYPE_CHECKING:
+    from inspector.opened import OpenedStore
+    from inspector.screens import PlaceInfo
+    from persistence.location import StoreLocation
+    from persistence.records import Notice
+
+__all__ = ["Card", "KeyLine", "NoticeLine", "PlacesLine", "Rule", "StatusLine", "StoreLine"]
+
+
+class Rule(Widget):
+    """A thin line."""
+
+    DEFAULT_CSS = "Rule { height: 1; width: 1fr; }"
+
+    def render(self) -> RenderResult:
+        return Content.styled("─" * self.size.width, ".line")
+
+
+class StoreLine(PieceLine):
+    """Whose store, how it is open, how it was read and when, and how big it is. Never scrolls away."""
+
+    def show_store(
+        self,
+        location: StoreLocation | None,
+        opened: OpenedStore | None,
+        *,
+        following: bool = False,
+        stale: bool = False,
+        state: str = "",
+    ) -> None:
+        """`state` is said instead of how it was read while there is no reading: `opening …`, `refused`."""
+        if location is None:
+            self.show([Piece(Content.assemble(("◆ ", ".accent"), ("no store", ".strong")), weight=0)])
+            return
+        self.show(list(_identity(location)) + list(_reading(opened, following, stale, state)))
+
+
+def _identity(location: StoreLocation) -> Iterable[Piece]:
+    name = safe.text(location.name)
+    mark = ("◆ ", ".accent")
+    full = Content.assemble(mark, (safe.clip(name, 40), ".strong"))
+    yield Piece(
+        full,
+        "app.open",
+        location.display,
+        weight=0,
+        short=Content.assemble(mark, (safe.clip(name, 20), ".strong")),
+    )
+    if location.backend == "sqlite":
+        folder, _, _ = safe.text(location.display).rpartition("/")
+        yield Piece(safe.content(_left_clip(folder or ".", 40), ".quiet"), weight=1, short=safe.content(
+            _left_clip(folder or ".", 16), ".quiet"))  # fmt: skip
+    else:
+        shown = safe.text(location.display)
+        yield Piece(safe.content(safe.clip(shown, 48), ".quiet"), weight=1)
+
+
+def _left_clip(path: str, cells: int) -> str:
+    """The end of a path, which tells more than its beginning: `…/runs/today`."""
+    if safe.width(path) <= cells:
+        return path
+    while path and safe.width(path) > cells - 1:
+        path = path[max(1, (safe.width(path) - cells) // 2) :]
+    return f"…{path}"
+
+
+def _reading(opened: OpenedStore | None, following: bool, stale: bool, state: str) -> Iterable[Piece]:
+    if opened is not None and opened.lineage:
+        yield Piece(safe.content(safe.clip(safe.text(opened.lineage), 32), ".plain"), weight=5, gap=4)
+    mode = str(opened.db.mode) if opened is not None else "read-only"
+    badge = (
+        Content.styled(" READ-ONLY ", ".badge")
+        if mode == "read-only"
+        else Content.styled(" WRITES ", ".badge-writes")
+    )
+    yield Piece(badge, tip="Nothing of the store is changed", weight=0, gap=4)
+    read = opened.read if opened is not None else None
+    if state:
+        yield Piece(Content.styled(state, ".notice"), weight=6, gap=4)
+    elif read is not None:
+        live = read.route in (Route.LIVE, Route.LIVE_LOG, Route.SERVER)
+        words = f"{read.route} {formats.clock(read.at)}"
+        text = Content.assemble(
+            ("● " if live and following else "○ " if live else "", ".live" if following else ".quiet"),
+            (words, ".plain"),
+            (" · moved since" if stale else "", ".notice"),
+        )
+        short = Content.assemble((str(read.route), ".plain"), (" · moved" if stale else "", ".notice"))
+        yield Piece(text, tip=_route_tip(read.route), weight=6, gap=4, short=short)
+        if read.route is not Route.SERVER:
+            held = "kernel-held" if read.kernel_held else "not kernel-held"
+            tip = (
+                "The kernel holds the readers: they cannot write, whatever happens"
+                if read.kernel_held
+                else "This system cannot hold readers in the kernel; see the README"
+            )
+            yield Piece(Content.styled(held, ".quiet"), tip=tip, weight=2, gap=2)
+    facts = opened.facts if opened is not None else None
+    if facts is not None and facts.size is not None:
+        yield Piece(Content.styled(formats.size(facts.size), ".plain"), weight=4, right=True, gap=2)
+
+
+def _route_tip(route: Route) -> str:
+    return {
+        Route.LIVE: "Read in place, as it is now",
+        Route.LIVE_LOG: "Read in place beside its log, through the log's index",
+        Route.SETTLED: "At rest: read as a file that does not change, and it did not",
+        Route.COPY: "Read from a private copy, recovered there; press r for a new one",
+        Route.EMPTY: "A file of zero bytes",
+        Route.SERVER: "Read from the server in a read-only transaction",
+    }[route]
+
+
+class PlacesLine(PieceLine):
+    """The places by number; the current one stands out, those this store has nothing for are dimmed."""
+
+    def show_places(self, places: Sequence[PlaceInfo], current: str, missing: dict[str, str]) -> None:
+        self._places = places, current, missing
+        self._arrange()
+
+    def on_resize(self) -> None:
+        if hasattr(self, "_places"):
+            self._arrange()
+
+    def _arrange(self) -> None:
+        places, current, missing = self._places
+        pieces = [_place_piece(place, current, missing.get(place.name)) for place in places]
+        self.show(pieces)
+
+
+def _place_piece(place: PlaceInfo, current: str, why_not: str | None) -> Piece:
+    here = place.name == current
+    number, title = place.key, place.title
+    if why_not is not None:
+        text = Content.styled(f"{number} {title}", ".dimmed")
+    elif here:
+        text = Content.styled(f" {number} {title} ", ".here")
+    else:
+        text = Content.assemble((f" {number}", ".accent"), (f" {title} ", ".quiet"))
+    return Piece(
+        text,
+        f"app.place({place.name!r})",
+        why_not or place.says,
+        weight=0,
+        gap=1 if here or why_not is None else 2,
+        short=None
+        if here
+        else Content.styled(f" {number} ", ".dimmed" if why_not is not None else ".accent"),
+    )
+
+
+class NoticeLine(PieceLine):
+    """What must be told for as long as it holds (DESIGN 9); hidden when there is nothing."""
+
+    def show_notices(self, notices: Sequence[Notice]) -> None:
+        self.display = bool(notices)
+        if not notices:
+            return
+        first, more = notices[0], len(notices) - 1
+        pieces = [
+            Piece(
+                Content.assemble(("▲ ", ".notice"), (safe.text(first.text), ".notice")),
+                "app.notices",
+                weight=0,
+            )
+        ]
+        if more:
+            pieces.insert(0, Piece(Content.styled(f"{more} more", ".quiet"), "app.notices", weight=0))
+            pieces.reverse()
+        self.show(pieces)
+
+
+class StatusLine(PieceLine):
+    """Where one is (each part leads there), and what is shown of how much."""
+
+    def show_status(self, crumbs: Sequence[tuple[str, str | None]], status: Content) -> None:
+        pieces: list[Piece] = []
+        for index, (words, address) in enumerate(crumbs):
+            last = index == len(crumbs) - 1
+            text = safe.content(safe.clip(safe.text(words), 48), ".plain" if last else ".quiet")
+            if index:
+                pieces.append(Piece(Content.styled("›", ".dimmed"), weight=2 + index, gap=1))
+            action = None if address is None or last else f"app.go({address!r})"
+            pieces.append(Piece(text, action, weight=0 if last else 2 + index, gap=1))
+        pieces.append(Piece(status, weight=8, right=True))
+        self.show(pieces)
+
+
+class KeyLine(PieceLine):
+    """What the keys do here, from the bindings in force; a click does the same."""
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.update_keys())
+        self.update_keys()
+
+    def update_keys(self) -> None:
+        if self.screen.is_current:
+            self.show([_key_piece(key) for key in keys.shortcuts(self.screen) if key.show])
+
+
+def _key_piece(shortcut: keys.Shortcut) -> Piece:
+    if shortcut.enabled:
+        text = Content.assemble((shortcut.keys[0], ".accent"), (f" {shortcut.label}", ".quiet"))
+    else:
+        text = Content.styled(f"{shortcut.keys[0]} {shortcut.label}", ".dimmed")
+    staying = {"app.quit": 9, "app.help": 8, "app.commands": 7, "list.open": 6, "place.filter": 5}
+    return Piece(
+        text,
+        shortcut.action if shortcut.enabled else None,
+        shortcut.tooltip,
+        weight=staying.get(shortcut.id, 3),
+        right=shortcut.id == "app.quit",
+        namespace=shortcut.namespace,
+    )
+
+
+class Card(Widget):
+    """Shown alone when the terminal is too small for anything else."""
+
+    def render(self) -> RenderResult:
+        width, height = self.app.size
+        return Content.assemble(
+            ("make me bigger", ".heading"), "\n", (f"{width}x{height}, 60x16 is enough", ".quiet")
+        )
