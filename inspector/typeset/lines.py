@@ -1,0 +1,172 @@
+"""Lines of runs: the form text has between the store and a line-drawing widget.
+
+A run is visible text (it has passed `inspector.safe`) with roles, words separated by blanks that a
+widget looks up as component classes: `code`, `strong quiet`. Widths are terminal cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from inspector import safe
+
+__all__ = ["Line", "Run", "fold", "line_width", "prefixed", "visible", "wrap"]
+
+_LRM = "\u200e"
+_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_WORDS = re.compile(r"\s+|[^\s]+")
+
+
+class Run(NamedTuple):
+    text: str
+    role: str = ""
+
+
+Line: TypeAlias = tuple[Run, ...]
+
+
+def visible(value: object, *, limit: int = safe.TEXT_LIMIT) -> str:
+    """A stored text made visible, with its line breaks; direction marks are put back line by line."""
+    return safe.lines(value, limit=limit).replace(_LRM, "")
+
+
+def line_width(line: Iterable[Run]) -> int:
+    return sum(safe.width(run.text) for run in line)
+
+
+def prefixed(prefix: Run | Sequence[Run], lines: Iterable[Line], *, first: Run | None = None) -> list[Line]:
+    """Each line with something before it; `first` stands before the first one instead."""
+    head = (prefix,) if isinstance(prefix, Run) else tuple(prefix)
+    out = [(*head, *line) for line in lines]
+    if first is not None and out:
+        out[0] = (first, *out[0][len(head) :])
+    return out
+
+
+def wrap(runs: Iterable[Run], width: int) -> list[Line]:
+    """Runs broken between words into lines of at most `width` cells; line breaks in them are kept.
+
+    Blanks at a break are dropped, those at the start of a line stay (indentation says something). A word
+    longer than a line is cut where the line ends. An empty text is one empty line.
+    """
+    width = max(1, width)
+    out: list[Line] = []
+    for paragraph in _paragraphs(runs):
+        out += _wrapped(paragraph, width)
+    return [_contained(line) for line in out]
+
+
+def fold(runs: Iterable[Run], width: int) -> list[Line]:
+    """As `wrap`, broken at the last cell of a line and nowhere else: code, where blanks mean something."""
+    width = max(1, width)
+    out: list[Line] = []
+    for paragraph in _paragraphs(runs):
+        line: list[Run] = []
+        room = width
+        for run in paragraph:
+            text = run.text
+            while text:
+                head, text = _split(text, room)
+                if head:
+                    line.append(Run(head, run.role))
+                    room -= safe.width(head)
+                if text:
+                    if not line:  # a character wider than the whole line
+                        line.append(Run(text[0], run.role))
+                        text = text[1:]
+                    out.append(tuple(line))
+                    line, room = [], width
+        out.append(tuple(line))
+    return [_contained(line) for line in out]
+
+
+def _paragraphs(runs: Iterable[Run]) -> list[list[Run]]:
+    out: list[list[Run]] = [[]]
+    for run in runs:
+        first, *more = run.text.split("\n")
+        if first:
+            out[-1].append(Run(first, run.role))
+        out.extend([Run(part, run.role)] if part else [] for part in more)
+    return out
+
+
+def _wrapped(paragraph: list[Run], width: int) -> list[Line]:
+    lines: list[Line] = []
+    line: list[Run] = []
+    column = 0
+    blank: Run | None = None  # blanks not yet known to stand inside a line
+
+    def put(text: str, role: str) -> None:
+        if line and line[-1].role == role:
+            line[-1] = Run(line[-1].text + text, role)
+        else:
+            line.append(Run(text, role))
+
+    for run in paragraph:
+        for word in _WORDS.findall(run.text):
+            if word.isspace():
+                blank = Run(word, run.role) if blank is None else Run(blank.text + word, blank.role)
+                continue
+            size = safe.width(word)
+            gap = safe.width(blank.text) if blank is not None else 0
+            if column + gap + size > width and (line or gap >= width):
+                if line:
+                    lines.append(tuple(line))
+                    line, column = [], 0
+                blank, gap = None, 0
+            if blank is not None:
+                put(blank.text, blank.role)
+                column += gap
+                blank = None
+            while column + size > width:
+                head, word = _split(word, width - column)
+                if not head:
+                    if column:
+                        lines.append(tuple(line))
+                        line, column = [], 0
+                        continue
+                    head, word = word[0], word[1:]
+                put(head, run.role)
+                lines.append(tuple(line))
+                line, column, size = [], 0, safe.width(word)
+            if word:
+                put(word, run.role)
+                column += size
+    lines.append(tuple(line))
+    return lines
+
+
+def _split(text: str, room: int) -> tuple[str, str]:
+    """The text up to `room` cells, and the rest; never inside a character and its marks."""
+    if room <= 0:
+        return "", text
+    if text.isascii():
+        return text[:room], text[room:]
+    # Cells of prefixes never shrink, so halving finds the cut; a cut before a combining mark moves back.
+    low, high = 0, min(len(text), room * 16 + 16)
+    if high == len(text) and safe.width(text) <= room:
+        return text, ""
+    while low < high:
+        middle = (low + high + 1) // 2
+        if safe.width(text[:middle]) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    cut = low
+    while 0 < cut < len(text) and safe.width(text[cut]) == 0:
+        cut += 1
+    if safe.width(text[:cut]) > room:
+        cut = low
+    return text[:cut], text[cut:]
+
+
+def _contained(line: Line) -> Line:
+    """Right-to-left writing keeps its direction to itself: what stands beside it is not turned over."""
+    if not any(_RTL.search(run.text) for run in line):
+        return line
+    first, last = line[0], line[-1]
+    if len(line) == 1:
+        return (Run(f"{_LRM}{first.text}{_LRM}", first.role),)
+    return (Run(_LRM + first.text, first.role), *line[1:-1], Run(last.text + _LRM, last.role))
