@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from persistence.errors import StoreMissingError as StoreMissingError
     from persistence.errors import StoreMovedError as StoreMovedError
     from persistence.errors import StorePermissionError as StorePermissionError
+    from persistence.errors import UnreadableValueError as UnreadableValueError
     from persistence.location import StoreLocation as StoreLocation
     from persistence.location import locate as locate
     from persistence.mode import Mode as Mode

@@ -24,6 +24,7 @@ __all__ = [
     "StoreMissingError",
     "StoreMovedError",
     "StorePermissionError",
+    "UnreadableValueError",
 ]
 
 
@@ -158,6 +159,12 @@ class MissingTableError(StoreError):
     """The store has no such table or view (an older release, or another application's store)."""
 
     default_code = "no-such-table"
+
+
+class UnreadableValueError(StoreError):
+    """A stored value is not what it has to be, and the answer's shape has no place to mark it in."""
+
+    default_code = "unreadable-value"
 
 
 class ReadOnlyStoreError(StoreError):

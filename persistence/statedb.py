@@ -10,16 +10,39 @@ from persistence.errors import StoreError
 from persistence.location import StoreLocation, locate
 from persistence.mode import Mode
 from persistence.reading.browse import BrowseSurface
+from persistence.reading.control import ControlReading
+from persistence.reading.conversation import ConversationReading
+from persistence.reading.definitions import DefinitionReading
+from persistence.reading.delivery import DeliveryReading
+from persistence.reading.evidence import EvidenceReading
+from persistence.reading.execution import ExecutionReading
+from persistence.reading.generic import GenericReading
+from persistence.reading.scheduling import SchedulingReading
 from persistence.reading.store import StoreReading
+from persistence.writing.refusing import RefusingWriter
+from persistence.writing.surface import RecordWrites, StoreWrites
 
 if TYPE_CHECKING:
-    from persistence.records import ReadInfo, StoreFacts, TableShape
+    from persistence.records import Missing, ReadInfo, StoreFacts, TableShape
+    from persistence.writing.writer import Writer
 
 __all__ = ["StateDB"]
 
 
-class StateDB(BrowseSurface):
-    """One state store, opened in one mode.
+class StateDB(
+    BrowseSurface,
+    ConversationReading,
+    ExecutionReading,
+    SchedulingReading,
+    DefinitionReading,
+    ControlReading,
+    EvidenceReading,
+    DeliveryReading,
+    GenericReading,
+    RecordWrites,
+    StoreWrites,
+):
+    """One state store, opened in one mode: what its groups read, and what its one writer does or refuses.
 
     `store` is anything `locate` takes (None: the environment's store, else the default one). Reading is
     the default and applies nothing. Passing a `profile` is the only way into compatibility mode
@@ -45,6 +68,7 @@ class StateDB(BrowseSurface):
         self.mode = Mode.COMPATIBILITY if profile is not None else mode
         self.profile = profile
         self.owner = owner
+        self._writer: Writer = RefusingWriter(self.location)
 
     @property
     def is_open(self) -> bool:
@@ -111,6 +135,14 @@ class StateDB(BrowseSurface):
         reading = self._reading
         async with reading.reader.snapshot() as snapshot:
             return await reading.shapes(snapshot)
+
+    async def missing(self, table: str) -> Missing:
+        """What this store lacks of a table of the operational schema: the table itself, or columns."""
+        from persistence.reading.query import missing_of
+
+        reading = self._reading
+        async with reading.reader.snapshot() as snapshot:
+            return missing_of(table, (await reading.tables(snapshot)).get(table))
 
     def __repr__(self) -> str:
         state = "open" if self.is_open else "closed"

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 from collections import Counter
 from typing import Any
 
 from persistence.records import Cell, Unreadable
 
-__all__ = ["decode_json", "readable"]
+__all__ = ["decode_embedding", "decode_json", "readable"]
 
 _WIDEST = 2**63
 
@@ -107,3 +108,10 @@ def readable(value: Any) -> Cell:
     if isinstance(value, Unreadable):
         return value
     return str(value)
+
+
+def decode_embedding(value: Cell) -> Any:
+    """The numbers of a message's embedding (little-endian 32-bit floats); what is none stays as it is."""
+    if not isinstance(value, bytes) or len(value) % 4:
+        return value
+    return list(struct.unpack(f"<{len(value) // 4}f", value))

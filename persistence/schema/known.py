@@ -13,6 +13,7 @@ __all__ = [
     "DEFINITION_KINDS",
     "GROUPS",
     "INVOCATION_KINDS",
+    "JSON_COLUMNS",
     "LINEAGE",
     "MESSAGE_TYPES",
     "OTHER_COMPONENT_TABLES",
@@ -26,6 +27,7 @@ __all__ = [
     "TERMINAL",
     "VERSION_SINCE",
     "columns_of",
+    "entity_type",
     "ever_had",
     "group_of",
     "since",
@@ -249,6 +251,48 @@ COLUMNS_SINCE: dict[str, dict[str, str]] = {
 }
 """By table: the columns each release added, as words. A release not named there added none."""
 
+JSON_COLUMNS: dict[str, frozenset[str]] = {
+    "messages": frozenset(("node_metadata", "content")),
+    "progressions": frozenset(("collection",)),
+    "sessions": frozenset(
+        ("node_metadata", "status_evidence_refs", "artifact_contract_json", "artifact_verification_json")
+    ),
+    "branches": frozenset(("node_metadata",)),
+    "invocations": frozenset(("node_metadata", "status_evidence_refs")),
+    "shows": frozenset(("status_evidence_refs",)),
+    "plays": frozenset(("depends_on", "status_evidence_refs")),
+    "teams": frozenset(("members", "node_metadata", "status_evidence_refs")),
+    "team_messages": frozenset(("read_by",)),
+    "schedules": frozenset(
+        (
+            "github_filter",
+            "action_extra_args",
+            "action_command_args",
+            "on_success",
+            "on_fail",
+            "rate_limit",
+            "threshold_config",
+            "authored_spec",
+            "resolved_target",
+            "notify_on",
+        )
+    ),
+    "schedule_runs": frozenset(
+        ("trigger_context", "action_args", "status_evidence_refs", "required_capabilities", "resume_packet")
+    ),
+    "workers": frozenset(("advertised_capabilities", "execution_targets")),
+    "engine_defs": frozenset(("options",)),
+    "workflow_defs": frozenset(("spec_json",)),
+    "session_signals": frozenset(("payload",)),
+    "engine_runs": frozenset(("spec_json", "outcome_json")),
+    "session_controls": frozenset(("payload",)),
+    "artifacts": frozenset(("content",)),
+    "status_transitions": frozenset(("evidence_refs", "metadata")),
+    "admin_events": frozenset(("details",)),
+    "dispatch_outbox": frozenset(("payload",)),
+}
+"""The columns whose cells are JSON: those declared so, and progressions.collection, which is TEXT."""
+
 _GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 
 
@@ -334,6 +378,14 @@ TERMINAL: dict[str, frozenset[str]] = {
     "team": frozenset(("archived",)),
 }
 """The statuses that are only left by an audited override."""
+
+_ENTITY_ALIASES = {"run": "session", **{f"{name}s": name for name in STATUSES}}
+
+
+def entity_type(name: str) -> str:
+    """The word status_transitions has for an entity: `run` means session, plural table names are taken."""
+    return _ENTITY_ALIASES.get(name, name)
+
 
 INVOCATION_KINDS = ("agent", "engine", "fanout", "flow", "play", "show-play")
 SOURCE_KINDS = ("imported_codex", "imported_fs", "live")

@@ -1,0 +1,250 @@
+"""One row by what it is known by, and lists of rows by key: what every domain read is made of.
+
+Only columns the store has are asked for; a table it does not have gives None or an empty page that says
+so. JSON columns come decoded (`persistence.reading.values`), everything else as it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy.sql import column as sql_column
+from sqlalchemy.sql import table as sql_table
+
+from persistence.reading.filters import Filters, Unmatchable, bind
+from persistence.reading.page import Page, read_cursor, write_cursor
+from persistence.reading.values import decode_json, readable
+from persistence.records import Missing, ReadInfo, TableShape
+from persistence.schema.known import JSON_COLUMNS, ever_had
+
+if TYPE_CHECKING:
+    from persistence.engines.reader import Snapshot
+    from persistence.reading.store import StoreReading
+
+__all__ = ["By", "Listing", "count", "find", "find_in", "listed", "missing_of", "rows_of", "select_in"]
+
+_CHUNK = 1000
+"""Rows of one snapshot: on a live store no snapshot may be held for long (DESIGN 3.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """One step of an order. NULLs come last either way."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list of a table's rows: its order (the key is the last tie-breaker) and the columns it leaves out."""
+
+    table: str
+    order: tuple[By, ...] = ()
+    key: tuple[str, ...] = ("id",)
+    without: frozenset[str] = field(default=frozenset())
+    name: str = ""
+
+    def steps(self, shape: TableShape) -> tuple[By, ...]:
+        """The order as far as the store has its columns, ended by what makes each row one of its kind."""
+        steps = [step for step in self.order if shape.column(step.column) is not None]
+        named = {step.column for step in steps}
+        key = self.key if all(shape.column(name) for name in self.key) else shape.primary_key
+        down = bool(steps) and steps[-1].descending
+        return (*steps, *(By(name, down) for name in key if name not in named))
+
+
+def missing_of(table: str, shape: TableShape | None) -> Missing:
+    """What a store lacks of a table of the operational schema."""
+    if shape is None:
+        return Missing(table=True, columns=tuple(sorted(ever_had(table))))
+    if shape.unreadable is not None:
+        return Missing(unreadable=shape.unreadable)
+    return Missing(columns=tuple(sorted(ever_had(table) - {column.name for column in shape.columns})))
+
+
+def rows_of(shape: TableShape, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Row mappings with their JSON decoded."""
+    known = JSON_COLUMNS.get(shape.name, frozenset())
+    decoders = [decode_json if name in known or _declared_json(shape, name) else readable for name in names]
+    return [
+        {name: decode(value) for name, decode, value in zip(names, decoders, row, strict=True)}
+        for row in rows
+    ]
+
+
+def _declared_json(shape: TableShape, name: str) -> bool:
+    declared = shape.column(name)
+    return declared is not None and declared.type.lower() in ("json", "jsonb")
+
+
+def _selected(shape: TableShape, names: Sequence[str], clauses: Sequence[ColumnElement[bool]]) -> Any:
+    return select(*(sql_column(name) for name in names)).select_from(sql_table(shape.name)).where(*clauses)
+
+
+def _ordered(query: Any, shape: TableShape, steps: Sequence[By], dialect: str) -> Any:
+    for step in steps:
+        column: ColumnElement[Any] = sql_column(step.column)
+        by = column.desc() if step.descending else column.asc()
+        declared = shape.column(step.column)
+        # SQLite puts NULLs last going down by itself; saying it there would keep an index from serving.
+        if (declared is None or declared.nullable) and not (dialect == "sqlite" and step.descending):
+            by = by.nulls_last()
+        query = query.order_by(by)
+    return query
+
+
+async def find(
+    reading: StoreReading,
+    table: str,
+    filters: Filters,
+    order: tuple[By, ...] = (),
+) -> dict[str, Any] | None:
+    """The first row that meets the filters; None when there is none, or no such table."""
+    async with reading.reader.snapshot() as snapshot:
+        return await find_in(reading, snapshot, table, filters, order)
+
+
+async def find_in(
+    reading: StoreReading,
+    snapshot: Snapshot,
+    table: str,
+    filters: Filters,
+    order: tuple[By, ...] = (),
+) -> dict[str, Any] | None:
+    """`find`, within a snapshot that is already open."""
+    shape = (await reading.tables(snapshot)).get(table)
+    if shape is None or not shape.columns:
+        return None
+    clauses = filters.clauses(shape, snapshot.dialect)
+    if clauses is None:
+        return None
+    names = [column.name for column in shape.columns]
+    steps = [step for step in order if shape.column(step.column) is not None]
+    query = _ordered(_selected(shape, names, clauses), shape, steps, snapshot.dialect).limit(1)
+    rows = await snapshot.rows(query)
+    return rows_of(shape, names, rows)[0] if rows else None
+
+
+async def select_in(
+    reading: StoreReading, snapshot: Snapshot, table: str, filters: Filters
+) -> list[dict[str, Any]]:
+    """Every row that meets the filters, in no order, within a snapshot that is already open."""
+    shape = (await reading.tables(snapshot)).get(table)
+    if shape is None or not shape.columns:
+        return []
+    clauses = filters.clauses(shape, snapshot.dialect)
+    if clauses is None:
+        return []
+    names = [column.name for column in shape.columns]
+    return rows_of(shape, names, await snapshot.rows(_selected(shape, names, clauses)))
+
+
+async def listed(
+    reading: StoreReading,
+    listing: Listing,
+    filters: Filters | None = None,
+    *,
+    limit: int | None = None,
+    after: str | None = None,
+) -> Page:
+    """The rows that meet the filters, in the listing's order, behind the cursor `after`.
+
+    `limit` None means all of them, read in chunks by key. ValueError for a limit below one or a cursor
+    of another list.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError(f"a limit is at least 1, not {limit}")
+    filters = filters or Filters()
+    page = Page()
+    while True:
+        wanted = _CHUNK if limit is None else min(_CHUNK, limit - len(page))
+        async with reading.reader.snapshot() as snapshot:
+            part = await _part(reading, snapshot, listing, filters, wanted, after)
+        page.extend(part)
+        page.next, page.missing = part.next, part.missing
+        page.read = _joined(page.read, part.read)
+        after = part.next
+        if part.next is None or (limit is not None and len(page) >= limit):
+            return page
+
+
+def _joined(before: ReadInfo | None, now: ReadInfo | None) -> ReadInfo | None:
+    if before is None or now is None or before.token == now.token:
+        return now if before is None else before
+    return replace(now, snapshots=before.snapshots + 1)
+
+
+async def _part(
+    reading: StoreReading,
+    snapshot: Snapshot,
+    listing: Listing,
+    filters: Filters,
+    limit: int,
+    after: str | None,
+) -> Page:
+    shape = (await reading.tables(snapshot)).get(listing.table)
+    missing = missing_of(listing.table, shape)
+    if shape is None or not shape.columns:
+        return Page(missing=missing, read=snapshot.info)
+    steps = listing.steps(shape)
+    name = listing.name or listing.table
+    clauses = filters.clauses(shape, snapshot.dialect)
+    if clauses is None:
+        return Page(missing=missing, read=snapshot.info)
+    if after is not None:
+        values = read_cursor(name, after, len(steps))
+        try:
+            clauses.append(_behind(steps, values, shape, snapshot.dialect))
+        except Unmatchable:
+            raise ValueError("the cursor holds a value this store cannot hold") from None
+    shown = [column.name for column in shape.columns if column.name not in listing.without]
+    hidden = [step.column for step in steps if step.column not in shown]
+    query = _ordered(_selected(shape, [*shown, *hidden], clauses), shape, steps, snapshot.dialect)
+    rows = await snapshot.rows(query.limit(limit + 1))
+    more, rows = len(rows) > limit, rows[:limit]
+    cursor = None
+    if more:
+        places = [[*shown, *hidden].index(step.column) for step in steps]
+        cursor = write_cursor(name, tuple(readable(rows[-1][place]) for place in places))
+    mappings = rows_of(shape, shown, [row[: len(shown)] for row in rows])
+    return Page(mappings, next=cursor, missing=missing, read=snapshot.info)
+
+
+def _behind(
+    steps: Sequence[By], values: Sequence[Any], shape: TableShape, dialect: str
+) -> ColumnElement[bool]:
+    """The rows that come after the one with these values, NULLs last."""
+    step, value = steps[0], values[0]
+    column: ColumnElement[Any] = sql_column(step.column)
+    rest = _behind(steps[1:], values[1:], shape, dialect) if len(steps) > 1 else None
+    if value is None:
+        return column.is_(None) if rest is None else and_(column.is_(None), rest)
+    bound = bind(value, dialect)
+    beyond = column < bound if step.descending else column > bound
+    if rest is None:
+        whole: ColumnElement[bool] = beyond
+    else:
+        reach = column <= bound if step.descending else column >= bound
+        # The plain bound comes first: it is what an index can start from.
+        whole = and_(reach, or_(beyond, rest))
+    declared = shape.column(step.column)
+    if declared is None or declared.nullable:
+        return or_(whole, column.is_(None))
+    return whole
+
+
+async def count(reading: StoreReading, table: str, filters: Filters) -> int | None:
+    """How many rows meet the filters; None when the store has no such table."""
+    async with reading.reader.snapshot() as snapshot:
+        shape = (await reading.tables(snapshot)).get(table)
+        if shape is None or not shape.columns:
+            return None
+        clauses = filters.clauses(shape, snapshot.dialect)
+        if clauses is None:
+            return 0
+        query = select(func.count()).select_from(sql_table(shape.name)).where(*clauses)
+        return int(await snapshot.scalar(query))
