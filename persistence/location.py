@@ -50,14 +50,14 @@ class StoreLocation:
     def name(self) -> str:
         """The last part of the path, or the database's name."""
         if self.path is not None:
-            return os.fsdecode(os.path.basename(self.path))  # noqa: PTH119 (bytes)
+            return os.fsdecode(os.path.basename(self.path))
         return urlsplit(self.url or "").path.lstrip("/") or "postgres"
 
 
 def default_path(environ: Mapping[str, str]) -> str:
     """`$LIONAGI_HOME/state.db`, else `~/.lionagi/state.db`."""
-    home = environ.get("LIONAGI_HOME") or os.path.join("~", ".lionagi")  # noqa: PTH118
-    return os.path.join(home, "state.db")  # noqa: PTH118
+    home = environ.get("LIONAGI_HOME") or os.path.join("~", ".lionagi")
+    return os.path.join(home, "state.db")
 
 
 def locate(
@@ -180,11 +180,11 @@ def _from_path(path: bytes, origin: str, *, expand: bool, notices: tuple[str, ..
         raise LocationError("A path cannot hold a NUL.", remedy="Name a file.")
     given = path
     if expand:
-        path = os.path.expanduser(path)  # noqa: PTH111 (bytes)
-    if not os.path.isabs(path):  # noqa: PTH117
+        path = os.path.expanduser(path)
+    if not os.path.isabs(path):
         # Joined, not normalized: `link/../x` is what the kernel makes of it, not what text makes of it.
-        path = os.path.join(os.getcwdb(), path)  # noqa: PTH118
-    home = os.fsencode(os.path.expanduser("~"))  # noqa: PTH111
+        path = os.path.join(os.getcwdb(), path)
+    home = os.fsencode(os.path.expanduser("~"))
     shown = given
     if home not in (b"", b"/") and path.startswith(home + b"/"):
         shown = b"~" + path[len(home) :]
