@@ -10,21 +10,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from persistence.errors import ArtifactPathError as ArtifactPathError
     from persistence.errors import BusyError as BusyError
     from persistence.errors import CancelledReadError as CancelledReadError
+    from persistence.errors import ConstraintError as ConstraintError
     from persistence.errors import CopyRefusedError as CopyRefusedError
     from persistence.errors import DeadlineError as DeadlineError
+    from persistence.errors import ForeignLineageError as ForeignLineageError
+    from persistence.errors import LineageRefusal as LineageRefusal
     from persistence.errors import LocationError as LocationError
+    from persistence.errors import LostRaceError as LostRaceError
     from persistence.errors import MissingTableError as MissingTableError
+    from persistence.errors import NoSuchRowError as NoSuchRowError
     from persistence.errors import NotAStoreError as NotAStoreError
     from persistence.errors import ReadOnlyStoreError as ReadOnlyStoreError
+    from persistence.errors import SchemaApplicationError as SchemaApplicationError
+    from persistence.errors import SchemaTooNewError as SchemaTooNewError
+    from persistence.errors import StateCompatibilityRefused as StateCompatibilityRefused
     from persistence.errors import StoreConnectionError as StoreConnectionError
     from persistence.errors import StoreDamagedError as StoreDamagedError
     from persistence.errors import StoreError as StoreError
     from persistence.errors import StoreMissingError as StoreMissingError
     from persistence.errors import StoreMovedError as StoreMovedError
     from persistence.errors import StorePermissionError as StorePermissionError
+    from persistence.errors import TransitionRejectedError as TransitionRejectedError
+    from persistence.errors import UnreadableStoreError as UnreadableStoreError
     from persistence.errors import UnreadableValueError as UnreadableValueError
+    from persistence.errors import UnrecognizedStoreError as UnrecognizedStoreError
+    from persistence.errors import ValueRefusedError as ValueRefusedError
     from persistence.location import StoreLocation as StoreLocation
     from persistence.location import locate as locate
     from persistence.mode import Mode as Mode

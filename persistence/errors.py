@@ -10,21 +10,34 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 __all__ = [
+    "ArtifactPathError",
     "BusyError",
     "CancelledReadError",
+    "ConstraintError",
     "CopyRefusedError",
     "DeadlineError",
+    "ForeignLineageError",
+    "LineageRefusal",
     "LocationError",
+    "LostRaceError",
     "MissingTableError",
+    "NoSuchRowError",
     "NotAStoreError",
     "ReadOnlyStoreError",
+    "SchemaApplicationError",
+    "SchemaTooNewError",
+    "StateCompatibilityRefused",
     "StoreConnectionError",
     "StoreDamagedError",
     "StoreError",
     "StoreMissingError",
     "StoreMovedError",
     "StorePermissionError",
+    "TransitionRejectedError",
+    "UnreadableStoreError",
     "UnreadableValueError",
+    "UnrecognizedStoreError",
+    "ValueRefusedError",
 ]
 
 
@@ -171,3 +184,117 @@ class ReadOnlyStoreError(StoreError):
     """A write was asked of a store that is open read-only; nothing was done (DESIGN 3.3)."""
 
     default_code = "read-only"
+
+
+class ArtifactPathError(StoreError, ValueError):
+    """An expected-file contract has a fault; it names the entry, and no file was looked at (ADR-0055 D5)."""
+
+    default_code = "artifact-path"
+
+
+class ValueRefusedError(StoreError, ValueError):
+    """A value the store could not keep as it is (NaN, a NUL, a lone surrogate, a number too wide, a kind
+    the column has no room for), or an argument outside its vocabulary. Nothing was written."""
+
+    default_code = "value-refused"
+
+
+class NoSuchRowError(StoreError, LookupError):
+    """A write names a row that is not there. Nothing was written."""
+
+    default_code = "no-such-row"
+
+
+class ConstraintError(StoreError):
+    """A key, check or foreign key of the store refused the row; the transaction was rolled back."""
+
+    default_code = "constraint"
+
+
+class LostRaceError(StoreError, RuntimeError):
+    """Another writer got there first, as often as this one tried. Nothing was written."""
+
+    default_code = "lost-race"
+
+
+class TransitionRejectedError(StoreError):
+    """A status change that its entity's rules do not allow; an admin event tells of the attempt."""
+
+    default_code = "transition-rejected"
+
+
+class SchemaApplicationError(StoreError):
+    """The schema could not be applied; it is one transaction, so the store is as it was."""
+
+    default_code = "schema-not-applied"
+
+
+class LineageRefusal(StoreError):
+    """A writable open refused by whose store it is (ADR-0128 D7); the store is as it was.
+
+    `where` is the store, `observed` what was seen, `rule` the name of the rule that refused. `lineage` and
+    `version` are the values of its rows as they are (None: no such row, or not read).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        rule: str | None = None,
+        lineage: Any = None,
+        version: Any = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(message, **fields)
+        self.rule = rule
+        self.lineage = lineage
+        self.version = version
+
+    def as_dict(self) -> dict[str, Any]:
+        said = {"rule": self.rule, "lineage": _plain(self.lineage), "version": _plain(self.version)}
+        return {**super().as_dict(), **said}
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else repr(value)
+
+
+class ForeignLineageError(LineageRefusal):
+    """The store's lineage row names another application, which alone may migrate it."""
+
+    default_code = "foreign-lineage"
+
+
+class UnrecognizedStoreError(LineageRefusal):
+    """Nothing the store says makes it one that this lineage's own history produced."""
+
+    default_code = "unrecognized-store"
+
+
+class UnreadableStoreError(LineageRefusal):
+    """What lies beside the file could not be read or contradicts it, so its own rows decide nothing."""
+
+    default_code = "unreadable-store"
+
+
+class SchemaTooNewError(LineageRefusal):
+    """The store is intact, and its schema is a newer one than this program writes."""
+
+    default_code = "schema-too-new"
+
+
+class StateCompatibilityRefused(LineageRefusal):
+    """Compatibility mode does not do this (ADR-0128 D6): `operation`, `profile`, the reason (`message`), and
+    in `committed` the phases that were committed before, if any."""
+
+    default_code = "compatibility-refused"
+
+    def __init__(
+        self, message: str, *, operation: str | None = None, profile: str | None = None, **fields: Any
+    ) -> None:
+        super().__init__(message, **fields)
+        self.operation = operation
+        self.profile = profile
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**super().as_dict(), "operation": self.operation, "profile": self.profile}
