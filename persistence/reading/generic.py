@@ -97,14 +97,12 @@ _PRAGMAS = {
 _SETTINGS = {"application_id", "auto_vacuum", "encoding", "foreign_keys", "journal_mode", "page_size"}
 _SETTINGS |= {"query_only", "schema_version", "user_version"}
 
-_ACTIONS = {
-    getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ").lower()
-    for name in (
-        "ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_TABLE CREATE_TRIGGER CREATE_VIEW "
-        "DELETE DETACH DROP_INDEX DROP_TABLE DROP_TRIGGER DROP_VIEW FUNCTION INSERT PRAGMA REINDEX SAVEPOINT "
-        "TRANSACTION UPDATE"
-    ).split()
-}
+_NAMED = (
+    "ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_TABLE CREATE_TRIGGER CREATE_VIEW "
+    "DELETE DETACH DROP_INDEX DROP_TABLE DROP_TRIGGER DROP_VIEW FUNCTION INSERT PRAGMA REINDEX SAVEPOINT "
+    "TRANSACTION UPDATE"
+)
+_ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ").lower() for name in _NAMED.split()}
 
 
 def _allows(action: int, first: str | None, second: str | None) -> bool:
