@@ -39,10 +39,15 @@ def _end_of_options(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str], as_json: bool) -> int:
     import click
 
-    from inspector.cli.program import program
+    from inspector.cli.program import COMPLETE_VARIABLE, program
 
     try:
-        result = program.main(list(arguments), prog_name="store-inspector", standalone_mode=False)
+        result = program.main(
+            list(arguments),
+            prog_name="store-inspector",
+            standalone_mode=False,
+            complete_var=COMPLETE_VARIABLE,
+        )
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code

@@ -6,8 +6,11 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import click
+from click.shell_completion import CompletionItem
 
-__all__ = ["COMMANDS", "program"]
+__all__ = ["COMMANDS", "COMPLETE_VARIABLE", "program"]
+
+COMPLETE_VARIABLE = "_STORE_INSPECTOR_COMPLETE"
 
 COMMANDS: dict[str, str] = {
     "open": "Open a store (or the place to choose one) in the terminal.",
@@ -38,9 +41,15 @@ class Program(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # What is not a command is a store: `store-inspector state.db`, `store-inspector --theme mono x.db`.
+        # (A shell that completes the first word is still to be told the commands.)
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)
         if not args or (args[0] not in COMMANDS and args[0] not in self.special):
             args = ["open", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        return [*super().shell_complete(ctx, incomplete), CompletionItem(incomplete, type="file")]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

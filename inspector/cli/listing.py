@@ -1,0 +1,159 @@
+"""A row source as a command's answer, in any of its forms: streamed, counted, and saying what is missing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, cast
+
+from inspector import formats, safe
+from inspector.cli.cursor import read_cursor, write_cursor
+from inspector.cli.options import Listing
+from inspector.reports import shapes
+from inspector.reports.writers import Form, encode, writer
+from persistence.errors import StoreError
+
+if TYPE_CHECKING:
+    from persistence.reading.source import RowSource
+    from persistence.records import Row
+    from persistence.statedb import StateDB
+
+__all__ = ["list_rows", "say", "write"]
+
+PAGE = 200
+
+
+def say(text: str) -> None:
+    """A line for the person on stderr."""
+    sys.stdout.flush()
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+def write(text: str) -> None:
+    """Data to stdout; bytes that were not UTF-8 in the store come out as they were, except on a terminal."""
+    stream = sys.stdout
+    if not stream.isatty() and hasattr(stream, "buffer"):
+        stream.flush()
+        stream.buffer.write(encode(text))
+        stream.buffer.flush()
+    else:
+        stream.write(text)
+
+
+async def list_rows(db: StateDB, source: RowSource, asked: Listing, *, what: str, **extra: Any) -> int:
+    """Prints the rows; the exit code. `what` names them in the plural, `extra` goes into the JSON object."""
+    after = read_cursor(source, asked.after) if asked.after else None
+    if asked.form == "text":
+        return await _as_text(db, source, asked, after, what)
+    return await _as_data(db, source, asked, after, what, extra)
+
+
+async def _as_data(
+    db: StateDB,
+    source: RowSource,
+    asked: Listing,
+    after: tuple[Any, ...] | None,
+    what: str,
+    extra: dict[str, Any],
+) -> int:
+    form = cast(Form, asked.form)
+    store = shapes.store_shape(await db.facts()) if form == "json" else None
+    # CSV on a terminal would speak to it: only JSON, whose text is ASCII, goes there as it is.
+    visible = sys.stdout.isatty() and form == "csv"
+    out = writer(form, source.columns, store=store, extra=extra)
+    last: tuple[Any, ...] | None = None
+    count, more = 0, False
+    write(out.begin())
+    try:
+        async for row in _rows(source, asked.limit, after):
+            if asked.limit is not None and count >= asked.limit:
+                more = True
+                break
+            count += 1
+            last = row.key
+            text = out.row(row.cells)
+            write(safe.lines(text, limit=len(text)) if visible else text)
+    except StoreError as error:
+        if form != "json":
+            raise
+        cursor = write_cursor(source, last) if last is not None else None
+        summary = {"next": cursor, "complete": False, "reason": error.message, "refusal": error.as_dict()}
+        write(out.end(**summary))
+        from inspector.reports.refusals import refusal_lines
+
+        say("\n".join(refusal_lines(error)))
+        return error.exit_status
+    cursor = write_cursor(source, last) if more and last is not None else None
+    write(out.end(next=cursor, **_completeness(source, asked, more)))
+    _notice(source, asked, count, more, cursor, what)
+    return 0
+
+
+async def _as_text(
+    db: StateDB, source: RowSource, asked: Listing, after: tuple[Any, ...] | None, what: str
+) -> int:
+    from inspector.cli.columns import columns_text
+
+    rows, more = await _previews(source, asked, after)
+    lines, hidden = columns_text(source.columns, [row.cells for row in rows])
+    if rows:
+        write("".join(f"{line}\n" for line in lines))
+    read = db.last_read
+    said = f"{formats.several(len(rows), what.removesuffix('s'), what)}"
+    if read is not None:
+        said += f"; {read.route} {formats.clock(read.at)}"
+    say(f"{safe.text(db.location.display)}: {said}")
+    for notice in read.notices if read is not None else ():
+        say(f"▲ {safe.text(notice.text)}")
+    if hidden:
+        say(f"no room for: {', '.join(hidden)} (all of them with --json or --csv)")
+    missing = [safe.text(column.label) for column in source.columns if column.missing]
+    if missing:
+        say(f"not in this store: {', '.join(missing)}")
+    cursor = write_cursor(source, rows[-1].key) if more and rows else None
+    _notice(source, asked, len(rows), more, cursor, what)
+    return 0
+
+
+async def _previews(
+    source: RowSource, asked: Listing, after: tuple[Any, ...] | None
+) -> tuple[list[Row], bool]:
+    """The rows asked for and whether there are more; heads of long cells, where the place allows it."""
+    wanted = None if asked.limit is None else asked.limit + 1
+    rows: list[Row] = []
+    if after is not None:
+        rows = [row async for row in _rows(source, asked.limit, after)]
+    else:
+        while wanted is None or len(rows) < wanted:
+            page = PAGE if wanted is None else min(PAGE, wanted - len(rows))
+            window = await source.complete(await source.window(len(rows), page))
+            rows += window.rows
+            if len(window.rows) < page:
+                break
+    more = asked.limit is not None and len(rows) > asked.limit
+    return (rows[: asked.limit] if more else rows), more
+
+
+async def _rows(source: RowSource, limit: int | None, after: tuple[Any, ...] | None) -> AsyncIterator[Row]:
+    wanted = None if limit is None else limit + 1
+    async with aclosing(cast(Any, source.everything(limit=wanted, after=after))) as rows:
+        async for row in rows:
+            yield row
+
+
+def _completeness(source: RowSource, asked: Listing, more: bool) -> dict[str, Any]:
+    if more:
+        return {"complete": False, "reason": f"limit {asked.limit}"}
+    if part := source.extent.part_of:
+        return {"complete": False, "reason": part}
+    return {"complete": True}
+
+
+def _notice(
+    source: RowSource, asked: Listing, count: int, more: bool, cursor: str | None, what: Sequence[str]
+) -> None:
+    if more:
+        say(f"the first {formats.count(count)} {what}; more with --limit 0 or --after {cursor}")
+    elif part := source.extent.part_of:
+        say(f"▲ {safe.text(part)}")

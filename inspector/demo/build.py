@@ -1,0 +1,38 @@
+"""Builds the gallery: `python -m inspector.demo.build FOLDER CLOCK`, run as a child of the demo.
+
+A child, because it writes stores: a process that reads a store must never open its file another way.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.demo import gallery, harbour, live, stars
+
+__all__ = ["build"]
+
+_Builder = Callable[[Path, Path, float], dict[str, int]]
+_BUILDERS: dict[str, _Builder] = {
+    "harbour": harbour.build,
+    "night-watch": live.build,
+    "stars": stars.build,
+}
+
+
+def build(folder: Path, clock: float) -> tuple[gallery.Card, ...]:
+    """Writes every store of the gallery into `folder`, which is there and empty, and its index."""
+    cards = []
+    for card in gallery.CARDS:
+        path = folder / card.file
+        counts = _BUILDERS[card.name](path, folder / card.name, clock)
+        holds = ", ".join(f"{number:,} {what}" for what, number in counts.items())
+        cards.append(replace(card, store=str(path), size=path.stat().st_size, holds=holds))
+    gallery.write_index(folder, cards, clock)
+    return tuple(cards)
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]), float(sys.argv[2]))
