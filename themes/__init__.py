@@ -1,7 +1,7 @@
 """The palettes (TOML, made into Textual themes) and the style sheets; loading, no other logic.
 
 A palette names colours by role, and each role is a variable in every style sheet: `$ok`, `$refuse`,
-`$notice`, `$live`, `$writes`, `$quiet`, `$code`, `$accent`, `$rule`, `$cursor`, `$on-colour`,
+`$notice`, `$live`, `$writes`, `$quiet`, `$code`, `$accent`, `$rule`, `$cursor`, `$cell`, `$on-colour`,
 `$badge`, `$badge-text`, and the three
 grounds `$background`, `$surface`, `$panel`. Where a theme has no colour to spend (`mono`) the same role has
 a text style: `$refuse-style`, `$cursor-style`, ... ; in the others that is `none`, `bold` for the cursor.
@@ -51,13 +51,16 @@ PALETTE = (
     "writes",
     "rule",
     "cursor",
+    "cell",
     "on-colour",
     "badge",
     "badge-text",
 )
 """What every palette names: three grounds, then what is written on them."""
 
-STYLES = ("quiet", "code", "accent", "ok", "refuse", "notice", "live", "writes", "cursor", "badge", "field")
+STYLES = (
+    "quiet", "code", "accent", "ok", "refuse", "notice", "live", "writes", "cursor", "cell", "badge", "field",
+)  # fmt: skip
 """Roles that have a text style besides (or instead of) a colour."""
 
 
@@ -108,12 +111,15 @@ def role_defaults(theme: Theme | None = None) -> dict[str, str]:
         "writes": colours["primary"],
         "rule": colours["border-blurred"],
         "cursor": colours["panel"],
+        "cell": colours["surface-active"],
         "on-colour": colours["background"],
         "badge": colours["success"],
         "badge-text": colours["background"],
     }
     if theme.ansi:
-        styles |= _styles({"quiet": "dim", "cursor": "bold reverse", "badge": "reverse"})
+        styles |= _styles(
+            {"quiet": "dim", "cursor": "bold reverse", "cell": "bold reverse underline", "badge": "reverse"}
+        )
     return shades | styles
 
 
@@ -126,7 +132,7 @@ def style_sheets(*screens: str) -> list[Path]:
 
 def _styles(given: dict[str, str]) -> dict[str, str]:
     """A whole text style for each role; `none` cannot stand beside another word in a style sheet."""
-    usual = {"cursor": "bold", "badge": "bold"}
+    usual = {"cursor": "bold", "cell": "bold", "badge": "bold"}
     return {f"{role}-style": given.get(role, usual.get(role, "none")) for role in STYLES}
 
 
