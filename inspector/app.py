@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
@@ -49,7 +50,7 @@ class InspectorApp(App[None]):
     """`location`: what to open (a StoreLocation, or text for `locate`); None starts at Open.
 
     `start_place` and `target` say where to begin once the store is open; an address text such as
-    `run/ID/timeline` is taken as well.
+    `run/ID/timeline` is taken as well. `gallery`: the directory of a demo, whose stores Open shows.
     """
 
     TITLE = "Store Inspector"
@@ -68,10 +69,12 @@ class InspectorApp(App[None]):
         start_place: str | None = None,
         target: str | None = None,
         config: settings.Settings | None = None,
+        gallery: Path | None = None,
     ) -> None:
         self.CSS_PATH = list(themes.style_sheets())  # type: ignore[misc]
         super().__init__()
         self.config = config or settings.load()
+        self.gallery = gallery
         self.location: StoreLocation | None = None
         self.opened: OpenedStore | None = None
         self.tables: frozenset[str] | None = None
@@ -392,9 +395,10 @@ def run(
     start_place: str | None = None,
     target: str | None = None,
     config: settings.Settings | None = None,
+    gallery: Path | None = None,
 ) -> int:
     """Runs the application in this terminal; the exit code of DESIGN 2 (0, or 1 when it was our fault)."""
-    app = InspectorApp(location, start_place=start_place, target=target, config=config)
+    app = InspectorApp(location, start_place=start_place, target=target, config=config, gallery=gallery)
     app.run(mouse=app.config.mouse)
     if app.fault is not None:
         from inspector.fault import show_fault
