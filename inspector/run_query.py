@@ -98,9 +98,11 @@ def parse(line: str) -> RunQuery:
                 problems.append(f"{name}:{value} is no time; 2d, 3h and 2026-03-04 are")
             else:
                 times[name] = moment
-    for name in ("agent", "project", "model"):
-        if len(found.get(name, ())) > 1:
-            problems.append(f"only one {name} at a time; the last one counts")
+    problems.extend(
+        f"only one {name} at a time; the last one counts"
+        for name in ("agent", "project", "model")
+        if len(found.get(name, ())) > 1
+    )
     return RunQuery(
         statuses=tuple(
             _status(word) for value in found.get("status", ()) for word in value.split(",") if word
