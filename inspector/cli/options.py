@@ -31,7 +31,7 @@ class Listing:
         return cls(given.pop("form"), limit or None, given.pop("after"))
 
 
-class StoreName(click.ParamType):
+class StoreName(click.ParamType):  # type: ignore[type-arg]
     """A path or a URL, exactly as it was given; completed as a file."""
 
     name = "store"
