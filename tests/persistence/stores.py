@@ -109,3 +109,15 @@ def message(number: int, **fields: Any) -> dict[str, Any]:
         "lion_class": 3,
     }
     return {**row, **fields}
+
+
+def make_filled(path: Path, release: str = RELEASES[-1]) -> Path:
+    """A store of this release with the rows of `tests.persistence.filled` that fit it."""
+    from tests.persistence.filled import ROWS, rows_for
+
+    make_store(path, release)
+    for table in ROWS:
+        there = columns_of(table, release)
+        if there:
+            put(path, table, *rows_for(table, there))
+    return path
