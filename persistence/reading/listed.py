@@ -1,0 +1,174 @@
+"""What a listing shows of a store, and which path walks the order it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sqlalchemy import ColumnElement, TableClause, Text, cast, column, table
+
+from persistence.errors import StoreError
+from persistence.reading.cells import Cells
+from persistence.reading.fences import Fences, KeyPath
+from persistence.reading.firstpart import FirstCells, FirstPath
+from persistence.reading.keys import Key, choose_key, served, terms
+from persistence.reading.paths import BuiltPath, Path
+from persistence.reading.previews import Source
+from persistence.reading.scans import Scan
+from persistence.reading.sorting import Built, Sorting
+from persistence.records import Cell, Column, Order, TableShape
+
+if TYPE_CHECKING:
+    from persistence.engines.reader import Snapshot
+
+__all__ = ["Field", "Late", "Listed", "Make", "Walk"]
+
+Late: TypeAlias = "Callable[[Snapshot, Sequence[tuple[Any, ...]]], Awaitable[Sequence[Cell]]]"
+"""What a column costs more than a page to know: its cells for some rows, by their keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column shown, and where its cells come from. `sort_by`: what to sort by, if not the stored column."""
+
+    column: Column
+    source: Source = Source()  # noqa: RUF009 (frozen)
+    late: Late | None = None
+    sort_by: ColumnElement[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a listing shows of the store as one snapshot had it."""
+
+    shape: TableShape
+    dialect: str
+    fields: tuple[Field, ...]
+    conditions: tuple[ColumnElement[bool], ...] = ()
+    equal: frozenset[str] = frozenset()  # columns that conditions hold to one value
+    narrowed: bool = False  # there are other conditions than those
+    own_order: Order | None = None
+    identity: str | None = None  # a unique column whose value is a row's key; None: the table's own key
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(field.column for field in self.fields)
+
+    @property
+    def key(self) -> Key | None:
+        return choose_key(self.shape, self.dialect)
+
+    @property
+    def table(self) -> TableClause:
+        return table(self.shape.name)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where cells come from, with the identity's whole value last when there is one."""
+        own = tuple(field.source for field in self.fields)
+        return own if self.identity is None else (*own, Source(computed=column(self.identity)))
+
+
+Make: TypeAlias = "Callable[[Snapshot], Awaitable[Listed]]"
+
+
+@dataclass(slots=True)
+class Walk:
+    """One order of what is listed: its path, and what reads the cells at its keys."""
+
+    listed: Listed
+    order: Order | None
+    built: dict[str, Built] = field(default_factory=dict)
+
+    def path(self, former: Fences | None = None, *, by_index: bool = True) -> Path:
+        """The path of this order. `by_index` False: sorted, whatever indexes there are."""
+        listed, order = self.listed, self.order or self.listed.own_order
+        key = listed.key
+        by, stored = self._by(order)
+        descending = order is not None and order.descending
+        if key is None:
+            if order is not None and stored is None:
+                raise self._unsortable(order)
+            return FirstPath(
+                listed.table,
+                [field.source.stored for field in listed.fields if field.source.stored is not None],
+                why=_why_part(listed.shape),
+                by=stored,
+                descending=descending,
+                conditions=listed.conditions,
+                dialect=listed.dialect,
+            )
+        if by_index and (order is None or stored is not None) and not listed.narrowed:
+            wanted = terms(listed.shape, key, stored)
+            if served(listed.shape, key, wanted, listed.equal, listed.dialect):
+                left = [term for term in wanted if term.name not in listed.equal] or wanted[-1:]
+                scan = Scan(
+                    listed.table,
+                    key,
+                    left,
+                    descending=descending,
+                    conditions=listed.conditions,
+                    dialect=listed.dialect,
+                )
+                return KeyPath(scan, former)
+        sorting = Sorting(
+            listed.table,
+            key,
+            by,
+            conditions=listed.conditions,
+            dialect=listed.dialect,
+            whole=self._few(),
+        )
+        name = "" if order is None else order.column
+        return BuiltPath(sorting, descending=descending, shared=self.built, name=name)
+
+    def cells(self, path: Path) -> Cells | FirstCells:
+        listed = self.listed
+        if isinstance(path, FirstPath):
+            return FirstCells(path, listed.sources, listed.dialect)
+        key = listed.key
+        assert key is not None  # only a first part is walked without one
+        blobs = not any(column.generated is not None for column in listed.shape.columns)
+        return Cells(listed.table, key, listed.sources, listed.dialect, blobs=blobs)
+
+    def _by(self, order: Order | None) -> tuple[ColumnElement[Any] | None, str | None]:
+        """What an order sorts by: its expression, and the stored column when it is just that."""
+        if order is None:
+            return None, None
+        found = next((f for f in self.listed.fields if f.column.name == order.column), None)
+        if found is None or not found.column.sortable or found.column.missing:
+            raise self._unsortable(order)
+        if found.sort_by is not None:
+            return found.sort_by, None
+        if found.source.stored is None:
+            raise self._unsortable(order)
+        by: ColumnElement[Any] = column(found.source.stored)
+        if self.listed.dialect != "sqlite" and found.source.type.lower() in ("json", "xml", "point"):
+            return cast(by, Text), None  # kinds that PostgreSQL itself does not compare
+        return by, found.source.stored
+
+    def _few(self) -> bool:
+        """Whether an index leads to the rows the equalities name."""
+        return any(
+            bool(index.columns) and index.columns[0] in self.listed.equal
+            for index in self.listed.shape.indexes
+        )
+
+    def _unsortable(self, order: Order) -> StoreError:
+        return StoreError(
+            "The rows cannot be sorted by this column.",
+            code="no-such-order",
+            where=self.listed.shape.name,
+            observed=order.column,
+            expected="one of "
+            + ", ".join(c.name for c in self.listed.columns if c.sortable and not c.missing),
+        )
+
+
+def _why_part(shape: TableShape) -> str:
+    if shape.kind == "view":
+        return "a view has no key to page by"
+    if shape.kind == "virtual":
+        return "a virtual table is read from its beginning"
+    return "the table has no key to page by"
