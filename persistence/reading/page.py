@@ -15,8 +15,9 @@ __all__ = ["Page", "read_cursor", "write_cursor"]
 class Page(list[dict[str, Any]]):
     """A list of row mappings that knows whether it is all there is (ADR-0055 D1: methods return lists).
 
-    `next` is the cursor for `after=` (None: nothing follows); `missing` says what an older release's
-    store lacks; `read` how and when it was read (None when there was nothing to ask).
+    `next` is the cursor for `after=`; `part_of` says why these are only the first rows when there can be
+    no cursor; `missing` what an older release's store lacks; `read` how and when it was read (None when
+    there was nothing to ask).
     """
 
     def __init__(
@@ -24,18 +25,20 @@ class Page(list[dict[str, Any]]):
         rows: list[dict[str, Any]] | None = None,
         *,
         next: str | None = None,
+        part_of: str | None = None,
         missing: Missing | None = None,
         read: ReadInfo | None = None,
     ) -> None:
         super().__init__(rows or [])
         self.next = next
+        self.part_of = part_of
         self.missing = missing or Missing()
         self.read = read
 
     @property
     def complete(self) -> bool:
         """Whether no row follows these."""
-        return self.next is None
+        return self.next is None and self.part_of is None
 
 
 def write_cursor(name: str, values: tuple[Any, ...]) -> str:

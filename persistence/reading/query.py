@@ -49,12 +49,23 @@ class Listing:
     name: str = ""
 
     def steps(self, shape: TableShape) -> tuple[By, ...]:
-        """The order as far as the store has its columns, ended by what makes each row one of its kind."""
+        """The order as far as the store has its columns, ended by what makes each row one of its kind;
+        () when the rows have no such thing."""
         steps = [step for step in self.order if shape.column(step.column) is not None]
         named = {step.column for step in steps}
-        key = self.key if all(shape.column(name) for name in self.key) else shape.primary_key
+        key = self.key if all(shape.column(name) for name in self.key) else shape.primary_key or _rowid(shape)
+        if not key:
+            return ()
         down = bool(steps) and steps[-1].descending
         return (*steps, *(By(name, down) for name in key if name not in named))
+
+
+def _rowid(shape: TableShape) -> tuple[str, ...]:
+    """The name by which a SQLite table's row id can be had, when it has one."""
+    if shape.kind != "table" or not shape.has_rowid:
+        return ()
+    taken = {column.name.lower() for column in shape.columns}
+    return next(((name,) for name in ("rowid", "_rowid_", "oid") if name not in taken), ())
 
 
 def missing_of(table: str, shape: TableShape | None) -> Missing:
@@ -165,7 +176,7 @@ async def listed(
         async with reading.reader.snapshot() as snapshot:
             part = await _part(reading, snapshot, listing, filters, wanted, after)
         page.extend(part)
-        page.next, page.missing = part.next, part.missing
+        page.next, page.part_of, page.missing = part.next, part.part_of, part.missing
         page.read = _joined(page.read, part.read)
         after = part.next
         if part.next is None or (limit is not None and len(page) >= limit):
@@ -195,6 +206,8 @@ async def _part(
     clauses = filters.clauses(shape, snapshot.dialect)
     if clauses is None:
         return Page(missing=missing, read=snapshot.info)
+    if after is not None and not steps:
+        raise ValueError(f"the rows of {name} have no key; there is no cursor into them")
     if after is not None:
         values = read_cursor(name, after, len(steps))
         try:
@@ -207,11 +220,12 @@ async def _part(
     rows = await snapshot.rows(query.limit(limit + 1))
     more, rows = len(rows) > limit, rows[:limit]
     cursor = None
-    if more:
+    if more and steps:
         places = [[*shown, *hidden].index(step.column) for step in steps]
         cursor = write_cursor(name, tuple(readable(rows[-1][place]) for place in places))
     mappings = rows_of(shape, shown, [row[: len(shown)] for row in rows])
-    return Page(mappings, next=cursor, missing=missing, read=snapshot.info)
+    part_of = f"the first {limit} rows: they have no key to go on from" if more and not steps else None
+    return Page(mappings, next=cursor, part_of=part_of, missing=missing, read=snapshot.info)
 
 
 def _behind(
