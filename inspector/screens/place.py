@@ -26,7 +26,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
-from textual.content import Content
 from textual.screen import Screen
 
 from inspector import keys
@@ -35,6 +34,7 @@ from inspector.messages import GoTo, LoadFailed, PlaceChanged
 from inspector.navigation import Address
 from inspector.roles import ROLES
 from inspector.screens import PLACES, place_info
+from inspector.typeset.lines import Line
 from inspector.widgets.failure import FailurePanel
 from inspector.widgets.shell import Card, KeyLine, NoticeLine, PlacesLine, Rule, StatusLine, StoreLine
 
@@ -82,7 +82,7 @@ class Place(Screen[None]):
         super().__init__(classes="place")
         self.target = target
         self.loads = Loader(self)
-        self._status = Content("")
+        self._status: Line = ()
         self.loaded = False  # whether `load` was ever called
         self._stale = True  # something to load when it is next seen
 
@@ -147,9 +147,9 @@ class Place(Screen[None]):
     def go(self, place: str, target: str | None = None, view: str | None = None) -> None:
         self.post_message(GoTo(Address(place, target, view)))
 
-    def set_status(self, status: Content) -> None:
+    def set_status(self, status: Line) -> None:
         """The right end of the line above the keys: position, extent, what is still loading."""
-        if not status.is_same(self._status):
+        if status != self._status:
             self._status = status
             self.refresh_shell()
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from inspector import safe
 
-__all__ = ["Line", "Run", "fold", "line_width", "prefixed", "visible", "wrap"]
+__all__ = ["Line", "Run", "clipped", "fold", "line", "line_width", "prefixed", "visible", "wrap"]
 
 _LRM = "\u200e"
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
@@ -27,19 +27,39 @@ class Run(NamedTuple):
 Line: TypeAlias = tuple[Run, ...]
 
 
+def line(*runs: Run | tuple[str, str] | str) -> Line:
+    """A line of (text, role) pairs, as a convenience; the texts are ours or have passed the door."""
+    return tuple(Run(run) if isinstance(run, str) else Run(*run) for run in runs)
+
+
+def clipped(runs: Line, room: int) -> Line:
+    """The line in at most `room` cells, ending in `…` when something is gone."""
+    if line_width(runs) <= room:
+        return runs
+    out: list[Run] = []
+    for run in runs:
+        wide = safe.width(run.text)
+        if wide >= room:
+            out.append(Run(safe.clip(run.text + " ", room) if wide > room or room else "", run.role))
+            break
+        out.append(run)
+        room -= wide
+    return tuple(out)
+
+
 def visible(value: object, *, limit: int = safe.TEXT_LIMIT) -> str:
     """A stored text made visible, with its line breaks; direction marks are put back line by line."""
     return safe.lines(value, limit=limit).replace(_LRM, "")
 
 
-def line_width(line: Iterable[Run]) -> int:
-    return sum(safe.width(run.text) for run in line)
+def line_width(runs: Iterable[Run]) -> int:
+    return sum(safe.width(run.text) for run in runs)
 
 
 def prefixed(prefix: Run | Sequence[Run], lines: Iterable[Line], *, first: Run | None = None) -> list[Line]:
     """Each line with something before it; `first` stands before the first one instead."""
     head = (prefix,) if isinstance(prefix, Run) else tuple(prefix)
-    out = [(*head, *line) for line in lines]
+    out = [(*head, *each) for each in lines]
     if first is not None and out:
         out[0] = (first, *out[0][len(head) :])
     return out
@@ -55,7 +75,7 @@ def wrap(runs: Iterable[Run], width: int) -> list[Line]:
     out: list[Line] = []
     for paragraph in _paragraphs(runs):
         out += _wrapped(paragraph, width)
-    return [_contained(line) for line in out]
+    return [_contained(each) for each in out]
 
 
 def fold(runs: Iterable[Run], width: int) -> list[Line]:
@@ -63,23 +83,23 @@ def fold(runs: Iterable[Run], width: int) -> list[Line]:
     width = max(1, width)
     out: list[Line] = []
     for paragraph in _paragraphs(runs):
-        line: list[Run] = []
+        cut: list[Run] = []
         room = width
         for run in paragraph:
             text = run.text
             while text:
                 head, text = _split(text, room)
                 if head:
-                    line.append(Run(head, run.role))
+                    cut.append(Run(head, run.role))
                     room -= safe.width(head)
                 if text:
-                    if not line:  # a character wider than the whole line
-                        line.append(Run(text[0], run.role))
+                    if not cut:  # a character wider than the whole line
+                        cut.append(Run(text[0], run.role))
                         text = text[1:]
-                    out.append(tuple(line))
-                    line, room = [], width
-        out.append(tuple(line))
-    return [_contained(line) for line in out]
+                    out.append(tuple(cut))
+                    cut, room = [], width
+        out.append(tuple(cut))
+    return [_contained(each) for each in out]
 
 
 def _paragraphs(runs: Iterable[Run]) -> list[list[Run]]:
@@ -94,15 +114,15 @@ def _paragraphs(runs: Iterable[Run]) -> list[list[Run]]:
 
 def _wrapped(paragraph: list[Run], width: int) -> list[Line]:
     lines: list[Line] = []
-    line: list[Run] = []
+    row: list[Run] = []
     column = 0
-    blank: Run | None = None  # blanks not yet known to stand inside a line
+    blank: Run | None = None  # blanks not yet known to stand inside a row
 
     def put(text: str, role: str) -> None:
-        if line and line[-1].role == role:
-            line[-1] = Run(line[-1].text + text, role)
+        if row and row[-1].role == role:
+            row[-1] = Run(row[-1].text + text, role)
         else:
-            line.append(Run(text, role))
+            row.append(Run(text, role))
 
     for run in paragraph:
         for word in _WORDS.findall(run.text):
@@ -111,10 +131,10 @@ def _wrapped(paragraph: list[Run], width: int) -> list[Line]:
                 continue
             size = safe.width(word)
             gap = safe.width(blank.text) if blank is not None else 0
-            if column + gap + size > width and (line or gap >= width):
-                if line:
-                    lines.append(tuple(line))
-                    line, column = [], 0
+            if column + gap + size > width and (row or gap >= width):
+                if row:
+                    lines.append(tuple(row))
+                    row, column = [], 0
                 blank, gap = None, 0
             if blank is not None:
                 put(blank.text, blank.role)
@@ -124,17 +144,17 @@ def _wrapped(paragraph: list[Run], width: int) -> list[Line]:
                 head, word = _split(word, width - column)
                 if not head:
                     if column:
-                        lines.append(tuple(line))
-                        line, column = [], 0
+                        lines.append(tuple(row))
+                        row, column = [], 0
                         continue
                     head, word = word[0], word[1:]
                 put(head, run.role)
-                lines.append(tuple(line))
-                line, column, size = [], 0, safe.width(word)
+                lines.append(tuple(row))
+                row, column, size = [], 0, safe.width(word)
             if word:
                 put(word, run.role)
                 column += size
-    lines.append(tuple(line))
+    lines.append(tuple(row))
     return lines
 
 
@@ -162,11 +182,11 @@ def _split(text: str, room: int) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def _contained(line: Line) -> Line:
+def _contained(row: Line) -> Line:
     """Right-to-left writing keeps its direction to itself: what stands beside it is not turned over."""
-    if not any(_RTL.search(run.text) for run in line):
-        return line
-    first, last = line[0], line[-1]
-    if len(line) == 1:
+    if not any(_RTL.search(run.text) for run in row):
+        return row
+    first, last = row[0], row[-1]
+    if len(row) == 1:
         return (Run(f"{_LRM}{first.text}{_LRM}", first.role),)
-    return (Run(_LRM + first.text, first.role), *line[1:-1], Run(last.text + _LRM, last.role))
+    return (Run(_LRM + first.text, first.role), *row[1:-1], Run(last.text + _LRM, last.role))

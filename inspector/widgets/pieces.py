@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
-from textual.content import Content
 from textual.reactive import reactive
+from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector import safe
+from inspector.roles import ROLES
+from inspector.typeset.lines import Line, clipped, line_width
 
 __all__ = ["Piece", "PieceLine", "laid_out"]
 
@@ -23,23 +28,23 @@ __all__ = ["Piece", "PieceLine", "laid_out"]
 class Piece:
     """`weight` says how long it stays when room gets short: the lightest goes first, 0 stays always."""
 
-    text: Content
+    text: Line
     action: str | None = None
     tip: str | None = None
     weight: int = 1
     right: bool = False
     gap: int = 2  # blanks before it, when something stands there
-    short: Content | None = None  # said instead, before anything is left out
+    short: Line | None = None  # said instead, before anything is left out
     namespace: object = field(default=None, compare=False)
 
     @property
     def width(self) -> int:
-        return self.text.cell_length
+        return line_width(self.text)
 
 
 def laid_out(pieces: Sequence[Piece], room: int) -> list[tuple[int, Piece]]:
     """(column, piece) for the pieces that fit into `room` cells, left ones from 0, right ones to the end."""
-    kept = [piece for piece in pieces if piece.text.cell_length]
+    kept = [piece for piece in pieces if piece.width]
 
     def needed(these: Iterable[Piece]) -> int:
         total = 0
@@ -83,6 +88,7 @@ class PieceLine(Widget):
     DEFAULT_CSS = """
     PieceLine { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: clip; }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(ROLES)
     hovered: reactive[int | None] = reactive(None)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
@@ -100,20 +106,29 @@ class PieceLine(Widget):
     def laid(self) -> list[tuple[int, Piece]]:
         return laid_out(self._pieces, self.content_size.width)
 
-    def render(self) -> Content:
-        room = self.content_size.width
-        out: list[Content] = []
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        base = self.rich_style
+        if y or width <= 0:
+            return Strip.blank(width, base)
+        room = width
+        segments: list[Segment] = []
         column = 0
         for index, (start, piece) in enumerate(sorted(self.laid(), key=lambda entry: entry[0])):
+            if start >= room:
+                break
             if start > column:
-                out.append(Content(" " * (start - column)))
-            text = piece.text
-            if index == self.hovered and piece.action is not None:
-                text = text.stylize("underline")
-            out.append(text)
-            column = start + piece.width
-        line = Content("").join(out) if out else Content("")
-        return line.truncate(room, ellipsis=True) if line.cell_length > room else line
+                segments.append(Segment(" " * (start - column), base))
+            over = (
+                Style(underline=True) if index == self.hovered and piece.action is not None else Style.null()
+            )
+            text = clipped(piece.text, room - start)
+            segments += [Segment(run.text, base + self._role(run.role) + over) for run in text]
+            column = start + line_width(text)
+        return Strip(segments).crop_extend(0, width, base)
+
+    def _role(self, role: str) -> Style:
+        return self.get_component_rich_style(role, partial=True) if role else Style.null()
 
     def _at(self, x: int) -> tuple[int, Piece] | None:
         laid = sorted(self.laid(), key=lambda entry: entry[0])

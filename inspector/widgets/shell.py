@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from inspector import formats, keys, safe
+from inspector.typeset.lines import Line, line
 from inspector.widgets.pieces import Piece, PieceLine
 from persistence.records import Route
 
@@ -45,29 +46,33 @@ class StoreLine(PieceLine):
     ) -> None:
         """`state` is said instead of how it was read while there is no reading: `opening …`, `refused`."""
         if location is None:
-            self.show([Piece(Content.assemble(("◆ ", ".accent"), ("no store", ".strong")), weight=0)])
+            self.show([Piece(line(("◆ ", "accent"), ("no store", "strong")), weight=0)])
             return
         self.show(list(_identity(location)) + list(_reading(opened, following, stale, state)))
 
 
 def _identity(location: StoreLocation) -> Iterable[Piece]:
     name = safe.text(location.name)
-    mark = ("◆ ", ".accent")
-    full = Content.assemble(mark, (safe.clip(name, 40), ".strong"))
+    mark = ("◆ ", "accent")
+    full = line(mark, (safe.clip(name, 40), "strong"))
     yield Piece(
         full,
         "app.open",
         location.display,
         weight=0,
-        short=Content.assemble(mark, (safe.clip(name, 20), ".strong")),
+        short=line(mark, (safe.clip(name, 20), "strong")),
     )
     if location.backend == "sqlite":
         folder, _, _ = safe.text(location.display).rpartition("/")
-        yield Piece(safe.content(_left_clip(folder or ".", 40), ".quiet"), weight=1, short=safe.content(
-            _left_clip(folder or ".", 16), ".quiet"))  # fmt: skip
+        yield Piece(
+            line((_left_clip(folder or ".", 40), "quiet")),
+            tip=location.display,
+            weight=1,
+            short=line((_left_clip(folder or ".", 16), "quiet")),
+        )
     else:
         shown = safe.text(location.display)
-        yield Piece(safe.content(safe.clip(shown, 48), ".quiet"), weight=1)
+        yield Piece(line((safe.clip(shown, 48), "quiet")), weight=1)
 
 
 def _left_clip(path: str, cells: int) -> str:
@@ -81,26 +86,22 @@ def _left_clip(path: str, cells: int) -> str:
 
 def _reading(opened: OpenedStore | None, following: bool, stale: bool, state: str) -> Iterable[Piece]:
     if opened is not None and opened.lineage:
-        yield Piece(safe.content(safe.clip(safe.text(opened.lineage), 32), ".plain"), weight=5, gap=4)
+        yield Piece(line((safe.clip(safe.text(opened.lineage), 32), "plain")), weight=5, gap=4)
     mode = str(opened.db.mode) if opened is not None else "read-only"
-    badge = (
-        Content.styled(" READ-ONLY ", ".badge")
-        if mode == "read-only"
-        else Content.styled(" WRITES ", ".badge-writes")
-    )
+    badge = line((" READ-ONLY ", "badge")) if mode == "read-only" else line((" WRITES ", "badge-writes"))
     yield Piece(badge, tip="Nothing of the store is changed", weight=0, gap=4)
     read = opened.read if opened is not None else None
     if state:
-        yield Piece(Content.styled(state, ".notice"), weight=6, gap=4)
+        yield Piece(line((state, "notice")), weight=6, gap=4)
     elif read is not None:
         live = read.route in (Route.LIVE, Route.LIVE_LOG, Route.SERVER)
         words = f"{read.route} {formats.clock(read.at)}"
-        text = Content.assemble(
-            ("● " if live and following else "○ " if live else "", ".live" if following else ".quiet"),
-            (words, ".plain"),
-            (" · moved since" if stale else "", ".notice"),
+        text = line(
+            ("● " if live and following else "○ " if live else "", "live" if following else "quiet"),
+            (words, "plain"),
+            (" · moved since" if stale else "", "notice"),
         )
-        short = Content.assemble((str(read.route), ".plain"), (" · moved" if stale else "", ".notice"))
+        short = line((str(read.route), "plain"), (" · moved" if stale else "", "notice"))
         yield Piece(text, tip=_route_tip(read.route), weight=6, gap=4, short=short)
         if read.route is not Route.SERVER:
             held = "kernel-held" if read.kernel_held else "not kernel-held"
@@ -109,10 +110,10 @@ def _reading(opened: OpenedStore | None, following: bool, stale: bool, state: st
                 if read.kernel_held
                 else "This system cannot hold readers in the kernel; see the README"
             )
-            yield Piece(Content.styled(held, ".quiet"), tip=tip, weight=2, gap=2)
+            yield Piece(line((held, "quiet")), tip=tip, weight=2, gap=2)
     facts = opened.facts if opened is not None else None
     if facts is not None and facts.size is not None:
-        yield Piece(Content.styled(formats.size(facts.size), ".plain"), weight=4, right=True, gap=2)
+        yield Piece(line((formats.size(facts.size), "plain")), weight=4, right=True, gap=2)
 
 
 def _route_tip(route: Route) -> str:
@@ -147,20 +148,18 @@ def _place_piece(place: PlaceInfo, current: str, why_not: str | None) -> Piece:
     here = place.name == current
     number, title = place.key, place.title
     if why_not is not None:
-        text = Content.styled(f"{number} {title}", ".dimmed")
+        text = line((f"{number} {title}", "dimmed"))
     elif here:
-        text = Content.styled(f" {number} {title} ", ".here")
+        text = line((f" {number} {title} ", "here"))
     else:
-        text = Content.assemble((f" {number}", ".accent"), (f" {title} ", ".quiet"))
+        text = line((f" {number}", "accent"), (f" {title} ", "quiet"))
     return Piece(
         text,
         f"app.place({place.name!r})",
         why_not or place.says,
         weight=0,
         gap=1 if here or why_not is None else 2,
-        short=None
-        if here
-        else Content.styled(f" {number} ", ".dimmed" if why_not is not None else ".accent"),
+        short=None if here else line((f" {number} ", "dimmed" if why_not is not None else "accent")),
     )
 
 
@@ -174,13 +173,13 @@ class NoticeLine(PieceLine):
         first, more = notices[0], len(notices) - 1
         pieces = [
             Piece(
-                Content.assemble(("▲ ", ".notice"), (safe.text(first.text), ".notice")),
+                line(("▲ ", "notice"), (safe.text(first.text), "notice")),
                 "app.notices",
                 weight=0,
             )
         ]
         if more:
-            pieces.insert(0, Piece(Content.styled(f"{more} more", ".quiet"), "app.notices", weight=0))
+            pieces.insert(0, Piece(line((f"{more} more", "quiet")), "app.notices", weight=0))
             pieces.reverse()
         self.show(pieces)
 
@@ -188,13 +187,13 @@ class NoticeLine(PieceLine):
 class StatusLine(PieceLine):
     """Where one is (each part leads there), and what is shown of how much."""
 
-    def show_status(self, crumbs: Sequence[tuple[str, str | None]], status: Content) -> None:
+    def show_status(self, crumbs: Sequence[tuple[str, str | None]], status: Line) -> None:
         pieces: list[Piece] = []
         for index, (words, address) in enumerate(crumbs):
             last = index == len(crumbs) - 1
-            text = safe.content(safe.clip(safe.text(words), 48), ".plain" if last else ".quiet")
+            text = line((safe.clip(safe.text(words), 48), "plain" if last else "quiet"))
             if index:
-                pieces.append(Piece(Content.styled("›", ".dimmed"), weight=2 + index, gap=1))
+                pieces.append(Piece(line(("›", "dimmed")), weight=2 + index, gap=1))
             action = None if address is None or last else f"app.go({address!r})"
             pieces.append(Piece(text, action, weight=0 if last else 2 + index, gap=1))
         pieces.append(Piece(status, weight=8, right=True))
@@ -215,9 +214,9 @@ class KeyLine(PieceLine):
 
 def _key_piece(shortcut: keys.Shortcut) -> Piece:
     if shortcut.enabled:
-        text = Content.assemble((shortcut.keys[0], ".accent"), (f" {shortcut.label}", ".quiet"))
+        text = line((shortcut.keys[0], "accent"), (f" {shortcut.label}", "quiet"))
     else:
-        text = Content.styled(f"{shortcut.keys[0]} {shortcut.label}", ".dimmed")
+        text = line((f"{shortcut.keys[0]} {shortcut.label}", "dimmed"))
     staying = {"app.quit": 9, "app.help": 8, "app.commands": 7, "list.open": 6, "place.filter": 5}
     return Piece(
         text,
