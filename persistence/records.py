@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 __all__ = [
     "ABSENT",
     "PENDING",
+    "BranchInfo",
     "Cell",
     "CellPart",
     "Column",
@@ -27,6 +28,9 @@ __all__ = [
     "ReadInfo",
     "Route",
     "Row",
+    "RunChoices",
+    "RunDetail",
+    "RunFilter",
     "Unreadable",
     "Window",
 ]
@@ -162,6 +166,78 @@ class Progress:
     done: int
     total: int | None = None
     what: str = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """What narrows the list of runs; everything left out does not. All that is given must hold.
+
+    `statuses` are alternatives, None among them meaning no status. `project`, `agent` and `model` are equal
+    to the value, or match it where it has a `*`. Each word of `text` is looked for in names, labels,
+    identifiers, agents, models and projects. `since` (at or after) and `until` (before) are about the last
+    update.
+    """
+
+    statuses: tuple[str | None, ...] = ()
+    project: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    text: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoices:
+    """What the list of runs can be narrowed to: each value there is (None: without one), and how many runs
+    have it, the most frequent first. `capped`: there are more values than these."""
+
+    statuses: tuple[tuple[str | None, int], ...] = ()
+    projects: tuple[tuple[str | None, int], ...] = ()
+    agents: tuple[tuple[str | None, int], ...] = ()
+    models: tuple[tuple[str | None, int], ...] = ()
+    capped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BranchInfo:
+    """A branch of a run. `messages` is its progression's length, or why that is not known."""
+
+    id: str
+    name: Cell
+    progression_id: str | None
+    messages: int | Unreadable | None
+    row: Mapping[str, Cell]  # as stored
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetail:
+    """One session and what stands around it, from one snapshot.
+
+    `row` is as stored (JSON as text); the decoded fields are None where absent and Unreadable where broken.
+    `counts` has `signals`, `transitions`, `artifacts`, `controls`, `engine_runs`, `tags`: a number, or ABSENT
+    where the store has no such table. `length` is in seconds, None while it runs or when not recorded.
+    """
+
+    id: str
+    row: Mapping[str, Cell]
+    name: Cell
+    status: Cell
+    length: float | None
+    progression_id: str | None
+    messages: int | Unreadable | None
+    branches: tuple[BranchInfo, ...]
+    invocation: Mapping[str, Cell] | None
+    show: Mapping[str, Cell] | None
+    plays: tuple[Mapping[str, Cell], ...]
+    contract: Any
+    verification: Any
+    metadata: Any
+    evidence: Any
+    counts: Mapping[str, int | Mark]
+    missing_columns: tuple[str, ...]
+    missing_tables: tuple[str, ...]
+    read: ReadInfo
 
 
 @dataclass(frozen=True, slots=True)
