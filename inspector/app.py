@@ -200,7 +200,7 @@ class InspectorApp(App[None]):
         self.state_words = ""
         self.follower.start(message.opened.db)
         self._load_facts()
-        self._begin(self._start)
+        self._begin(self._start if self._start.place != "open" else Address("runs"))
 
     @on(StoreRefused)
     def _store_refused(self, message: StoreRefused) -> None:

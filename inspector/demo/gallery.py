@@ -33,21 +33,20 @@ CARDS: tuple[Card, ...] = (
     Card(
         "harbour",
         "The harbour office",
-        "Sixty days of a small harbour: tide boards, the night ferry, a comet. A lionagi store in good health, "
-        "with a few things worth a look.",
+        "Sixty days of tide boards, a night ferry and a comet, with a few things worth a look.",
         "harbour.db",
     ),
     Card(
         "night-watch",
         "The night watch",
-        "The same kind of store while another program writes it: a message every second or so. Follow it.",
+        "The same kind of store while another program writes it. Follow it as it grows.",
         "night-watch.db",
         live=True,
     ),
     Card(
         "stars",
         "The star catalogue",
-        "No state store at all, just somebody's SQLite file: any table of any file can be looked at.",
+        "No state store, just somebody's SQLite file: any table of any file can be looked at.",
         "stars.sqlite",
     ),
 )

@@ -48,6 +48,13 @@ PLACES: tuple[PlaceInfo, ...] = (
         needs="sessions",
     ),
     PlaceInfo(
+        "open",
+        "Open",
+        "Choose a store: recent ones, the default one, the demo, or any name",
+        "inspector.screens.open:OpenPlace",
+        needs_store=False,
+    ),
+    PlaceInfo(
         "refused",
         "Refused",
         "Why the store does not open, and what to do",
