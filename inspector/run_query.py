@@ -50,10 +50,10 @@ class RunQuery:
 
     def filter(self) -> RunFilter | None:
         """As the store is asked; None when nothing narrows."""
-        from persistence.records import RunFilter
-
         if not self.narrows:
             return None
+        from persistence.records import RunFilter
+
         return RunFilter(
             statuses=self.statuses,
             agent=self.agent,

@@ -133,12 +133,14 @@ class ExportScreen(Layer[None]):
         self._say(Content.styled("writing …", ".quiet"))
         self._loads.start_reporting("export", work)
 
-    def on_load_progressed(self, message: LoadProgressed) -> None:
+    @on(LoadProgressed)
+    def _progressed(self, message: LoadProgressed) -> None:
         if self._loads.takes(message):
             progress = message.progress
             self._say(Content.styled(f"{formats.count(progress.done)} {progress.what}, esc stops", ".quiet"))
 
-    def on_loaded(self, message: Loaded) -> None:
+    @on(Loaded)
+    def _written(self, message: Loaded) -> None:
         if not self._loads.takes(message):
             return
         written: Written = message.value
@@ -149,7 +151,8 @@ class ExportScreen(Layer[None]):
         self.app.notify(safe.lines(said), title="written", markup=False)
         self.dismiss(None)
 
-    def on_load_failed(self, message: LoadFailed) -> None:
+    @on(LoadFailed)
+    def _failed(self, message: LoadFailed) -> None:
         if not self._loads.takes(message):
             return
         error = message.error

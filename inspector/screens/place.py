@@ -8,7 +8,8 @@ A place is a Textual screen. A subclass says what it shows:
 
         def compose_body(self): ...                        # the widgets between the two rules
         def load(self): self.loads.start("catalogue", self.db.catalogue)
-        def on_loaded(self, message): if self.loads.takes(message): ...
+        @on(Loaded)                                        # inspector.messages
+        def _loaded(self, message): if self.loads.takes(message): ...
 
 `load` is called once the store is open, again for `r`, and when a followed store has moved: it must keep
 cursor and scroll. Loads answer with `Loaded` or `LoadFailed`; the base class shows a failure in a panel

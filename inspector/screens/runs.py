@@ -96,7 +96,8 @@ class RunsPlace(Place):
             grid.empty = ("There are no runs in this store.", "")
         grid.show(self._source(), keep_place=keep_place)
 
-    def on_loaded(self, message: Loaded) -> None:
+    @on(Loaded)
+    def _loaded(self, message: Loaded) -> None:
         if not self.loads.takes(message):
             return
         if message.what == "runs":
@@ -104,7 +105,8 @@ class RunsPlace(Place):
         elif message.what == "choices":
             self._choices = _choices(message.value)
 
-    def on_load_failed(self, message: LoadFailed) -> None:
+    @on(LoadFailed)
+    def _choices_failed(self, message: LoadFailed) -> None:
         """Without the choices the filter line completes nothing; that is all."""
         if message.what == "choices" and self.loads.takes(message):
             message.prevent_default()
