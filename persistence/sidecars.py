@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from struct import unpack, unpack_from
+
+from persistence.strays import Strays
+from persistence.strays import sums as _sums
 
 __all__ = ["JOURNAL_MAGIC", "JournalFacts", "LogFacts", "log_header_valid", "read_journal", "read_log"]
 
@@ -56,7 +60,8 @@ class LogFacts:
     """A write-ahead log, counted in frames (one page each) from its beginning.
 
     Recovery takes the first `committed` frames. The rest with the log's own salts are `passed_over`,
-    `passed_over_commits` of them marked as commits; `earlier` ones are an older generation's (normal).
+    `passed_over_commits` of them marked as commits; `earlier` ones carry other salts: an older generation's
+    (normal), but for `strange_commits` marks on frames that cannot be.
     """
 
     size: int
@@ -70,16 +75,22 @@ class LogFacts:
     passed_over: int = 0
     passed_over_commits: int = 0
     earlier: int = 0
+    strange_commits: int = 0
+
+    @property
+    def lost_commits(self) -> int:
+        """Commit marks on frames that were this log's and that recovery does not take."""
+        return self.passed_over_commits + self.strange_commits
 
     @property
     def contradicts(self) -> bool:
         """Whether it cannot be what one writer left (DECISIONS 18): its rows decide nothing."""
-        return (self.size > 0 and not self.valid) or self.passed_over_commits > 1
+        return (self.size > 0 and not self.valid) or self.lost_commits > 1
 
     @property
     def torn(self) -> bool:
         """Whether its last transaction was cut off, which is normal after a crash."""
-        return self.valid and self.passed_over > 0 and self.passed_over_commits <= 1
+        return self.valid and self.passed_over > 0 and self.lost_commits <= 1
 
     @property
     def words(self) -> str:
@@ -90,7 +101,11 @@ class LogFacts:
         text = f"{_count(self.committed, 'frame')}, {_count(self.commits, 'commit')}"
         if self.passed_over:
             marks = f" ({_count(self.passed_over_commits, 'commit')})" if self.passed_over_commits else ""
-            return f"{text}, then {self.passed_over} passed over{marks}"
+            text = f"{text}, then {self.passed_over} passed over{marks}"
+        if self.strange_commits > 1:
+            return f"{text}, then damaged frames ({_count(self.strange_commits, 'commit')})"
+        if self.passed_over:
+            return text
         return f"{text}, sound"
 
 
@@ -136,14 +151,6 @@ def _super_journal(read: Read, size: int) -> bytes | None:
     return name.partition(b"\0")[0] or None
 
 
-def _sums(order: str, data: bytes, first: int, second: int) -> tuple[int, int]:
-    words = iter(unpack(f"{order}{len(data) // 4}I", data))
-    for one, other in zip(words, words, strict=False):
-        first = (first + one + second) & _WORDS
-        second = (second + other + first) & _WORDS
-    return first, second
-
-
 def log_header_valid(head: bytes) -> bool:
     """Whether these first 32 bytes are a log header recovery accepts."""
     order = _LOG_MAGIC.get(head[:4])
@@ -169,15 +176,20 @@ def read_log(read: Read, size: int, check: Callable[[int, int], None] | None = N
     sums = unpack(">II", head[24:32])
     sound, committed, commits, passed, passed_commits, earlier = True, 0, 0, 0, 0, 0
     pending = 0  # sound frames since the last commit
+    strays = Strays(order, salts)
     for number in range(frames):
         if check is not None and number % 256 == 0:
             check(number, frames)
         offset = 32 + number * (page + 24)
         frame = read(24 + page if sound else 24, offset)
         if len(frame) < 24 or frame[8:16] != salts:
+            if len(frame) >= 24:
+                earlier += 1
+                page_of = partial(read, page, offset + 24)
+                strays.add(frame[:24], page_of, after=sums if sound else None)
             sound = False
-            earlier += len(frame) >= 24
             continue
+        strays.gap()
         if sound:
             # The eight first bytes and the page are summed on from the frame before.
             after = _sums(order, frame[24:], *_sums(order, frame[:8], *sums))
@@ -204,4 +216,5 @@ def read_log(read: Read, size: int, check: Callable[[int, int], None] | None = N
         passed + pending,
         passed_commits,
         earlier,
+        strays.commits(),
     )

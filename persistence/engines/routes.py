@@ -267,7 +267,7 @@ def _log_notices(
             wrong.append(
                 Notice(
                     "log-broken",
-                    f"The write-ahead log breaks off: {facts.passed_over_commits} transactions behind the "
+                    f"The write-ahead log breaks off: {facts.lost_commits} transactions behind the "
                     f"break are not read. {_OWNER}",
                 )
             )
