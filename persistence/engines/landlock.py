@@ -3,7 +3,7 @@
 A thread that calls `restrict` gives up, for good, the right to write, create, remove, rename or truncate
 anything anywhere in the file system; SQLite then opens a store's files for reading by itself. Threads it
 starts inherit that, other threads of the process keep their rights. What Landlock does not cover
-(chmod, utime, extended attributes) SQLite does not do to a file it could only open for reading.
+(owner, mode, times, attributes) `seccomp` does.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import os
 import struct
 import sys
 import threading
+
+from persistence.engines import seccomp
 
 __all__ = ["available", "restrict"]
 
@@ -47,7 +49,9 @@ class _Kernel:
             # Both act on this thread alone.
             if self._libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
                 return False
-            return int(self._libc.syscall(_RESTRICT, fd, 0)) == 0
+            held = int(self._libc.syscall(_RESTRICT, fd, 0)) == 0
+            # Only root may be led to change metadata of a file opened for reading.
+            return (seccomp.forbid_metadata(self._libc) or os.geteuid() != 0) and held
         finally:
             os.close(fd)
 

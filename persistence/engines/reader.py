@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from persistence.location import StoreLocation
-from persistence.records import ReadInfo
+from persistence.records import Progress, ReadInfo
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,7 +29,8 @@ class Snapshot(Protocol):
     """One read transaction. Leave it soon: on live routes it holds the writer's log back."""
 
     @property
-    def info(self) -> ReadInfo: ...
+    def info(self) -> ReadInfo:
+        """How the last statement was read; before the first, what is to be expected."""
 
     @property
     def dialect(self) -> str:
@@ -38,8 +39,12 @@ class Snapshot(Protocol):
     async def rows(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
-        """All rows of a SQLAlchemy statement, or of driver SQL given as text. Cancelling the task
-        interrupts the query first; the connection is closed then."""
+        """All rows of a SQLAlchemy statement, or of SQL given as text with `:name` parameters.
+
+        Cancelling the task interrupts the query first, and ends the snapshot. When a store read
+        without locks moved meanwhile, the statement has been run again; `info.snapshots` counts the
+        states this snapshot has seen.
+        """
 
     async def first(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
@@ -50,8 +55,12 @@ class Snapshot(Protocol):
     ) -> Any: ...
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs `work` on the driver connection's own thread, in one hop (SQLite only). It must only read;
-        the deadline and cancelling hold for it too."""
+        """Runs `work` on the driver connection's own thread, in one hop (SQLite only).
+
+        It must only read, must not keep the connection, and must start from nothing each time: it is
+        called again when the store moved under it. The deadline (for the whole of it) and cancelling
+        hold for it too: its next `execute` raises, or what it executes is interrupted.
+        """
 
 
 class Reader(Protocol):
@@ -67,14 +76,38 @@ class Reader(Protocol):
     def last(self) -> ReadInfo | None:
         """How the last snapshot was read."""
 
-    def snapshot(self, *, deadline: float | None = DEADLINE) -> AbstractAsyncContextManager[Snapshot]:
-        """A snapshot over the store as it is now; `deadline` seconds for each statement (None: none)."""
+    def snapshot(
+        self, *, deadline: float | None = DEADLINE, generic: bool = False, auto: bool = False
+    ) -> AbstractAsyncContextManager[Snapshot]:
+        """A snapshot over the store as it is now; `deadline` seconds for each statement (None: none).
+
+        Entering raises the typed refusals for what is no store; the first statement opens it. `generic`
+        denies, by SQLite's authorizer or the server's read-only transaction, whatever is not a read: for
+        statements somebody typed. `auto` says that nobody is waiting (a timer refreshes): a private copy
+        is then not made (CopyRefusedError, `copy-not-asked`).
+        """
+
+    async def load(
+        self,
+        work: Callable[[Snapshot], Awaitable[T]],
+        *,
+        deadline: float | None = DEADLINE,
+        auto: bool = False,
+    ) -> T:
+        """What `work` answers over one state of the store: for loads of several statements that must
+        agree. Begun again when the store moves between them, a bounded number of times, then
+        StoreMovedError; `work` must start from nothing each time."""
 
     async def token(self) -> object:
-        """The change token (DESIGN 3.1): equal tokens mean nothing was committed between. No query runs."""
+        """The change token (DESIGN 3.1): equal tokens mean nothing was committed between. No query runs
+        on SQLite; a server is asked for its transaction counter, no table."""
+
+    def copying(self, *, limit: int | None = ..., progress: Callable[[Progress], None] | None = None) -> None:
+        """What a private copy may be: up to `limit` bytes (None: any size; 256 MB unless said). Making
+        one tells `progress`, on another thread."""
 
     async def close(self) -> None:
-        """Removes private copies and, for a server, closes the pool."""
+        """Removes the private copy and, for a server, closes the pool."""
 
 
 def open_reader(location: StoreLocation) -> Reader:

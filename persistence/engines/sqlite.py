@@ -1,56 +1,117 @@
-"""Reading a SQLite store without a trace (first form: routes come with `persistence.engines.routes`)."""
+"""Reading a SQLite store without a trace: one snapshot a load, on a thread of its own (DESIGN 3.1).
+
+Statements are SQLAlchemy Core's, compiled once a reader; each runs in one hop on the snapshot's thread,
+which the kernel holds to reading where it can.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar, cast
+import weakref
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Literal, TypeVar, cast
 
-import aiosqlite
-from sqlalchemy import Executable, event
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy import Connection, Executable, create_engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from persistence.engines.reader import DEADLINE, Snapshot
-from persistence.errors import StoreMissingError
-from persistence.location import StoreLocation, sqlite_uri
-from persistence.records import ReadInfo, Route
+from persistence.engines import landlock, token
+from persistence.engines.copies import COPY_LIMIT
+from persistence.engines.reader import DEADLINE
+from persistence.engines.session import CopyNeeded, Session
+from persistence.engines.shelf import Shelf
+from persistence.engines.thread import Worker, in_thread
+from persistence.errors import CopyRefusedError, StoreMovedError
+from persistence.files import os_refusal, resolve
+from persistence.location import StoreLocation
+from persistence.records import Progress, ReadInfo
+
+__all__ = ["SqliteReader", "SqliteSnapshot"]
 
 T = TypeVar("T")
 
+LAPSE = 1.0
+"""Seconds after which a snapshot on a live route is let go between two statements: a held one keeps the
+writer's log from being folded in. The next statement opens another, and `info.snapshots` says so."""
+
+_LOADS = 5  # how often a load is begun again when the store moved under it
+_COPIES = 3
+
+
+class _Bound:
+    """What belongs to a snapshot's thread, and must not keep the snapshot itself alive."""
+
+    def __init__(self, session: Session, connect: Callable[[sqlite3.Connection], Connection]) -> None:
+        self.session = session
+        self._connect = connect
+        self._alchemy: Connection | None = None
+        session.closing = self._let_go
+        self.worker = Worker(
+            begin=landlock.restrict, ended=session.close, lapse=self._lapse, idle=session.close
+        )
+
+    def connected(self, driver: sqlite3.Connection) -> Connection:
+        """SQLAlchemy's connection over the session's present one."""
+        if self._alchemy is None:
+            self._alchemy = self._connect(driver)
+        return self._alchemy
+
+    def _let_go(self) -> None:
+        connection, self._alchemy = self._alchemy, None
+        if connection is not None:
+            connection.close()
+
+    def _lapse(self) -> float | None:
+        if not self.session.holding:
+            return None
+        return max(0.0, self.session.held_since + LAPSE - time.monotonic())
+
 
 class SqliteSnapshot:
-    dialect = "sqlite"
+    """See `reader.Snapshot`. Opened by its first statement, in the same hop."""
 
-    def __init__(self, connection: AsyncConnection, driver: aiosqlite.Connection, info: ReadInfo) -> None:
-        self._connection = connection
-        self._driver = driver
-        self.info = info
+    dialect: Literal["sqlite"] = "sqlite"
 
-    async def _interruptible(self, task: asyncio.Task[T]) -> T:
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await self._driver.interrupt()
-            with suppress(Exception):
-                await task
-            raise
+    def __init__(self, reader: SqliteReader, session: Session, deadline: float | None, auto: bool) -> None:
+        self._reader = reader
+        self._session = session
+        self._deadline = deadline
+        self._auto = auto
+        self._expected: ReadInfo | None = None
+        self._bound = _Bound(session, reader.connect)
+        weakref.finalize(self, self._bound.worker.drop)  # when it is forgotten
+
+    @property
+    def info(self) -> ReadInfo:
+        """How the last statement was read; before the first, what the state of the files asks for."""
+        info = self._session.info or self._expected
+        assert info is not None
+        return info
 
     async def rows(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
-        async def run() -> list[Sequence[Any]]:
-            if isinstance(statement, str):
-                result = await self._connection.exec_driver_sql(statement, dict(parameters or {}))
-            else:
-                result = await self._connection.execute(statement, dict(parameters or {}))
-            return cast("list[Sequence[Any]]", list(result.all()))
+        given, bound = dict(parameters or {}), self._bound
 
-        return await self._interruptible(asyncio.ensure_future(run()))
+        def work(driver: sqlite3.Connection) -> list[Sequence[Any]]:
+            connection = bound.connected(driver)
+            try:
+                if isinstance(statement, str):
+                    result = connection.exec_driver_sql(statement, given)
+                else:
+                    result = connection.execute(statement, given)
+                return cast("list[Sequence[Any]]", result.all() if result.returns_rows else [])
+            except DBAPIError as error:
+                if isinstance(error.orig, sqlite3.Error):
+                    raise error.orig from None
+                raise
+
+        return await self.on_driver(work)
 
     async def first(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
@@ -63,69 +124,130 @@ class SqliteSnapshot:
         return None if row is None else row[0]
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        async def run() -> T:
-            return cast(T, await self._driver._execute(work, self._driver._conn))
+        run = partial(self._session.run, work, self._deadline)
+        for _ in range(_COPIES):
+            try:
+                result = await self._bound.worker.call(run, self._session.stop.ask)
+            except CopyNeeded as needed:
+                await self._copy(needed)
+            else:
+                self._reader.last = self.info
+                return result
+        raise StoreMovedError(
+            "The store changed under every copy of it.", where=self._reader.location.display
+        )
 
-        return await self._interruptible(asyncio.ensure_future(run()))
+    async def _copy(self, needed: CopyNeeded) -> None:
+        where = self._reader.location.display
+        if self._auto:
+            raise CopyRefusedError(
+                "The store has changed, and it can only be read from a private copy, which nobody asked for.",
+                code="copy-not-asked",
+                where=where,
+                observed=needed.reason,
+                remedy="Refresh to read it as it is now.",
+            )
+        stop = self._session.stop
+        make = partial(self._reader.shelf.make, self._session.path, where, lambda: stop.asked)
+        self._session.offered = await in_thread(make, stop.ask)
+
+    async def begin(self) -> None:
+        try:
+            self._expected = await self._bound.worker.call(self._session.look, self._session.stop.ask)
+        except BaseException:
+            await self.end()
+            raise
+
+    async def end(self) -> None:
+        await self._bound.worker.end()
+
+
+class _Loading:
+    """The context of one snapshot."""
+
+    __slots__ = ("_snapshot",)
+
+    def __init__(self, snapshot: SqliteSnapshot) -> None:
+        self._snapshot = snapshot
+
+    async def __aenter__(self) -> SqliteSnapshot:
+        await self._snapshot.begin()
+        return self._snapshot
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._snapshot.end()
 
 
 class SqliteReader:
-    dialect = "sqlite"
+    """See `reader.Reader`. Holds no connection between snapshots; `shelf` holds its private copy."""
+
+    dialect: Literal["sqlite"] = "sqlite"
 
     def __init__(self, location: StoreLocation) -> None:
+        assert location.path is not None
         self.location = location
         self.last: ReadInfo | None = None
+        self.shelf = Shelf()
+        self._path = location.path
+        self._opened = threading.local()
+        # One for the life of the reader: it keeps what was compiled. The transaction is the session's.
+        self._engine = create_engine(
+            "sqlite://",
+            creator=lambda: self._opened.driver,
+            poolclass=NullPool,
+            pool_reset_on_return=None,
+        )
 
-    async def token(self) -> object:
-        return await asyncio.to_thread(self._token)
+    def snapshot(
+        self, *, deadline: float | None = DEADLINE, generic: bool = False, auto: bool = False
+    ) -> _Loading:
+        return self._loading(deadline, generic, auto, strict=False)
 
-    def _token(self) -> object:
-        out = []
-        for suffix in (b"", b"-wal", b"-journal"):
+    async def load(
+        self,
+        work: Callable[[SqliteSnapshot], Awaitable[T]],
+        *,
+        deadline: float | None = DEADLINE,
+        auto: bool = False,
+    ) -> T:
+        for attempt in range(_LOADS):
             try:
-                stat = os.stat(cast(bytes, self.location.path) + suffix)
-            except FileNotFoundError:
-                out.append(None)
-            else:
-                out.append((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
-        return tuple(out)
+                async with self._loading(deadline, False, auto, strict=True) as snapshot:
+                    return await work(snapshot)
+            except StoreMovedError:
+                if attempt == _LOADS - 1:
+                    raise
+                await asyncio.sleep(0.01 * attempt)
+        raise AssertionError  # the loop returns or raises
 
-    @asynccontextmanager
-    async def snapshot(self, *, deadline: float | None = DEADLINE) -> AsyncIterator[Snapshot]:
-        path = cast(bytes, self.location.path)
-        if not os.path.exists(path):
-            raise StoreMissingError("There is no such store.", where=self.location.display)
-        log = os.path.exists(path + b"-wal") and os.path.getsize(path + b"-wal") > 0
-        query = "mode=ro&readonly_shm=1" if log else "mode=ro&immutable=1"
-        token = self._token()
+    async def token(self) -> token.Token:
+        def take() -> token.Token:
+            try:
+                return token.take(resolve(self._path))
+            except OSError as error:
+                raise os_refusal(error, self.location.display) from error
 
-        def connector() -> sqlite3.Connection:
-            connection = sqlite3.connect(
-                sqlite_uri(path, query), uri=True, isolation_level=None, check_same_thread=False
-            )
-            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
-            connection.execute("PRAGMA query_only=1")
-            connection.execute("PRAGMA temp_store=2")
-            return connection
-
-        async def creator() -> aiosqlite.Connection:
-            return await aiosqlite.Connection(connector, 64)
-
-        engine = create_async_engine("sqlite+aiosqlite://", async_creator=creator, poolclass=NullPool)
-
-        @event.listens_for(engine.sync_engine, "begin")
-        def begin(connection: Any) -> None:
-            connection.exec_driver_sql("BEGIN")
-
-        try:
-            async with engine.connect() as connection:
-                raw = await connection.get_raw_connection()
-                driver = cast(aiosqlite.Connection, raw.driver_connection)
-                info = ReadInfo(Route.LIVE_LOG if log else Route.SETTLED, time.time(), token)
-                self.last = info
-                yield SqliteSnapshot(connection, driver, info)
-        finally:
-            await engine.dispose()
+        return await in_thread(take)
 
     async def close(self) -> None:
-        return None
+        await in_thread(self.shelf.clear)
+        self._engine.dispose()
+
+    def copying(
+        self, *, limit: int | None = COPY_LIMIT, progress: Callable[[Progress], None] | None = None
+    ) -> None:
+        self.shelf.limit, self.shelf.progress = limit, progress
+
+    def connect(self, driver: sqlite3.Connection) -> Connection:
+        """SQLAlchemy's connection over an open driver connection, on the calling thread."""
+        self._opened.driver = driver
+        try:
+            return self._engine.connect()
+        finally:
+            del self._opened.driver
+
+    def _loading(self, deadline: float | None, generic: bool, auto: bool, *, strict: bool) -> _Loading:
+        session = Session(self._path, self.location.display, shelf=self.shelf, generic=generic, strict=strict)
+        return _Loading(SqliteSnapshot(self, session, deadline, auto))
