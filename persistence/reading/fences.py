@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from persistence.records import Extent, Progress
 if TYPE_CHECKING:
     from persistence.engines.reader import Reader
 
-__all__ = ["STEP", "Fences", "KeyPath"]
+__all__ = ["STEP", "Fences", "Found", "KeyPath"]
 
 STEP = 256
 CHUNK = 65_536
@@ -49,6 +49,19 @@ class Fences:
         """The nearest fence at or before a position: the position behind it, and its bookmark."""
         place = min(position // STEP, len(self.marks))
         return place * STEP, self.marks[place - 1] if place else None
+
+
+def _nothing() -> None:
+    """There is nothing to note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Keys at a position. `note` tells the path what the reading showed, once the reading counts."""
+
+    first: int
+    keys: list[tuple[Any, ...]]
+    note: Callable[[], None] = _nothing
 
 
 class KeyPath:
@@ -86,7 +99,7 @@ class KeyPath:
         while first - self._nearest(first)[0] > CHUNK and not self._fences.complete:
             await self._gather(reader)
 
-    def locate(self, first: int, count: int) -> Plan[tuple[int, list[tuple[Any, ...]]]]:
+    def locate(self, first: int, count: int) -> Plan[Found]:
         """The keys at `first`, and where they stand; `first` below zero counts from the end.
 
         From the end, the position stays negative (-1 is the last row) until the extent is complete.
@@ -95,16 +108,15 @@ class KeyPath:
         if first < 0:
             rows = yield from scan.walk(None, -first, backward=True)
             rows.reverse()
+            keys = [scan.key_of(row) for row in rows[:count]]
             if len(rows) < -first:
-                self._total, first = len(rows), 0
-            elif self._total is not None:
-                first += self._total
-            return first, [scan.key_of(row) for row in rows[:count]]
+                return Found(0, keys, lambda: self._ended(len(rows)))
+            return Found(first if self._total is None else self._total + first, keys)
         start, mark = self._nearest(first)
         wanted = first - start + count
         rows = yield from scan.walk(mark, wanted)
-        self._passed(start, rows, wanted)
-        return first, [scan.key_of(row) for row in rows[first - start :]]
+        keys = [scan.key_of(row) for row in rows[first - start :]]
+        return Found(first, keys, lambda: self._passed(start, rows, wanted))
 
     async def measure(self, reader: Reader) -> AsyncIterator[Extent]:
         while not self._fences.complete:
@@ -116,7 +128,7 @@ class KeyPath:
         """Where the row with this key is, by the fence before it and a walk."""
         while True:
             async with reader.snapshot() as snapshot:
-                found = await run(snapshot, self._find(key))
+                found = await run(snapshot, lambda: self._find(key))
             if found is not _FARTHER:
                 return found if isinstance(found, int) else None
             await self._gather(reader)
@@ -158,7 +170,10 @@ class KeyPath:
                 del self._places[next(iter(self._places))]
             self._places[end] = self._scan.mark(rows[-1])
         elif self._former is None:
-            self._total = end
+            self._ended(end)
+
+    def _ended(self, total: int) -> None:
+        self._total = total
 
     async def _gather(self, reader: Reader) -> None:
         async with self._gathering:
@@ -166,7 +181,7 @@ class KeyPath:
             if fences.complete:
                 return
             async with reader.snapshot() as snapshot:
-                rows = await run(snapshot, self._scan.walk(fences.tail, CHUNK))
+                rows = await run(snapshot, lambda: self._scan.walk(fences.tail, CHUNK))
                 token = snapshot.info.token
             fences.extend(self._scan, rows, CHUNK)
             if token not in self._tokens:

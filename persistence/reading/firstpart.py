@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, TableClause, column, func, literal_column, select
 
+from persistence.reading.fences import Found
 from persistence.reading.plans import Ask, Plan, Statement, run
 from persistence.reading.previews import HEAD, LONGEST, Source, cell_part, heads, part_of, previewed
 from persistence.records import Cell, CellPart, Extent
@@ -70,13 +71,13 @@ class FirstPath:
         if first < 0 and self._total is None:
             await self._measure(reader)
 
-    def locate(self, first: int, count: int) -> Plan[tuple[int, list[tuple[Any, ...]]]]:
+    def locate(self, first: int, count: int) -> Plan[Found]:
         yield from ()
         if first < 0:
             count = min(count, -first)
             first = max(0, (self._total or 0) + first)
         end = min(first + count, FIRST_PART if self._total is None else self._total)
-        return first, [(place,) for place in range(first, end)]
+        return Found(first, [(place,) for place in range(first, end)])
 
     def shown(self, end: int, ended: bool) -> None:
         """Notes that rows up to `end` are there, and whether they are the last."""
@@ -91,8 +92,7 @@ class FirstPath:
 
     async def _measure(self, reader: Reader) -> None:
         async with reader.snapshot() as snapshot:
-            plan: Plan[Any] = _answer(self._count)
-            total = (await run(snapshot, plan))[0][0]
+            total = (await run(snapshot, lambda: _answer(self._count)))[0][0]
         self._more = total > FIRST_PART
         self._total = min(total, FIRST_PART)
 
@@ -105,9 +105,8 @@ class FirstPath:
         return key[0] + 1
 
     def follow(self, place: Any, count: int) -> Plan[tuple[list[tuple[Any, ...]], Any]]:
-        first = place or 0
-        _, keys = yield from self.locate(first, count)
-        return keys, first + len(keys)
+        found = yield from self.locate(place or 0, count)
+        return found.keys, found.first + len(found.keys)
 
 
 def _answer(statement: Statement) -> Plan[Any]:
@@ -132,7 +131,6 @@ class FirstCells:
         first, count = keys[0][0], len(keys)
         query = self._path.rows.with_only_columns(*previewed(self._sources, self._dialect, limit))
         rows = yield Ask(Statement(query.limit(count).offset(first), self._dialect))
-        self._path.shown(first + len(rows), ended=len(rows) < count)
         out: list[tuple[Cell, ...] | None] = [heads(row, limit) for row in rows]
         return out + [None] * (count - len(out))
 

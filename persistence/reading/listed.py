@@ -17,7 +17,7 @@ from persistence.reading.paths import BuiltPath, Path
 from persistence.reading.previews import Source
 from persistence.reading.scans import Scan
 from persistence.reading.sorting import Built, Sorting
-from persistence.records import Cell, Column, Order, TableShape
+from persistence.records import ABSENT, PENDING, Cell, Column, Mark, Order, TableShape
 
 if TYPE_CHECKING:
     from persistence.engines.reader import Snapshot
@@ -54,6 +54,15 @@ class Listed:
     @property
     def columns(self) -> tuple[Column, ...]:
         return tuple(field.column for field in self.fields)
+
+    @property
+    def marks(self) -> tuple[tuple[int, Mark], ...]:
+        """The places of the columns that no row is read for: not in this store, or known later."""
+        return tuple(
+            (place, ABSENT if each.column.missing else PENDING)
+            for place, each in enumerate(self.fields)
+            if each.column.missing or each.late is not None
+        )
 
     @property
     def key(self) -> Key | None:

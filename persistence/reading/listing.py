@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, column, func, select, table
 
 from persistence.errors import StoreError
 from persistence.reading.cells import Cells
-from persistence.reading.fences import Fences, KeyPath
-from persistence.reading.firstpart import FirstCells
+from persistence.reading.fences import Fences, Found, KeyPath
+from persistence.reading.firstpart import FirstCells, FirstPath
 from persistence.reading.listed import Listed, Make, Walk
 from persistence.reading.paths import BuiltPath, Path
 from persistence.reading.plans import Ask, Plan, Statement, run, value
@@ -108,8 +109,14 @@ class Listing:
             await self._reach(first)
         async with self._reader.snapshot() as snapshot:
             path, cells = await self._ready(snapshot)
-            start, rows = await run(snapshot, self._read(path, cells, first, count))
-            return Window(start, tuple(rows), snapshot.info)
+            found, rows, about = await run(snapshot, lambda: self._read(path, cells, first, count))
+            info = snapshot.info
+        found.note()
+        if path.estimate is None:
+            path.estimate = about
+        if isinstance(path, FirstPath):
+            path.shown(found.first + len(rows), ended=len(rows) < len(found.keys))
+        return Window(found.first, tuple(rows), info)
 
     async def complete(self, window: Window) -> Window:
         listed = self._family.listed
@@ -155,7 +162,7 @@ class Listing:
             return None
         async with self._reader.snapshot() as snapshot:
             _, cells = await self._ready(snapshot)
-            found = await run(snapshot, cells.read([own], whole=True))
+            found = await run(snapshot, lambda: cells.read([own], whole=True))
             row = None if found[0] is None else self._row(own, found[0])
         if row is None or not any(cell is PENDING for cell in row.cells):
             return row
@@ -174,7 +181,7 @@ class Listing:
             stored = next((f.source.stored for f in self._listed.fields if f.column.name == name), None)
             if stored is None:
                 return None
-            return await run(snapshot, cells.part(own, stored, offset, length))
+            return await run(snapshot, lambda: cells.part(own, stored, offset, length))
 
     async def everything(
         self, *, limit: int | None = None, after: tuple[Any, ...] | None = None
@@ -188,7 +195,7 @@ class Listing:
             wanted = _ROWS_AT_ONCE if limit is None else min(_ROWS_AT_ONCE, limit - given)
             async with self._reader.snapshot() as snapshot:
                 path, cells = await self._ready(snapshot)
-                rows, place = await run(snapshot, self._chunk(path, cells, place, wanted))
+                rows, place = await run(snapshot, partial(self._chunk, path, cells, place, wanted))
             if not rows:
                 return
             window = await self.complete(Window(given, tuple(rows), snapshot.info))
@@ -264,7 +271,7 @@ class Listing:
         own = await self._own(after)
         async with self._reader.snapshot() as snapshot:
             path, _ = await self._ready(snapshot)
-            place = None if own is None else await run(snapshot, path.begin(own))
+            place = None if own is None else await run(snapshot, lambda: path.begin(own))
         if place is None:
             raise StoreError(
                 "The row to go on from is gone, and with it its place in this order.",
@@ -276,14 +283,13 @@ class Listing:
 
     def _read(
         self, path: Path, cells: Cells | FirstCells, first: int, count: int
-    ) -> Plan[tuple[int, list[Row]]]:
-        start, keys = yield from path.locate(first, count)
-        found = yield from cells.read(keys)
-        if path.estimate is None:
-            path.estimate = yield from self._estimate()
+    ) -> Plan[tuple[Found, list[Row], int | None]]:
+        found = yield from path.locate(first, count)
+        rows = yield from cells.read(found.keys)
+        about = (yield from self._estimate()) if path.estimate is None else None
         if isinstance(cells, FirstCells):
-            found = [row for row in found if row is not None]
-        return start, [self._row(key, row) for key, row in zip(keys, found, strict=False)]
+            rows = [row for row in rows if row is not None]
+        return found, [self._row(key, row) for key, row in zip(found.keys, rows, strict=False)], about
 
     def _chunk(
         self, path: Path, cells: Cells | FirstCells, place: Any, wanted: int
@@ -329,8 +335,10 @@ class Listing:
             return Row(own, (_GONE,) * len(fields))
         if self._listed.identity is not None:
             own, cells = (cells[-1],), cells[:-1]
-        if any(field.late is not None for field in fields):
-            cells = tuple(
-                cell if field.late is None else PENDING for field, cell in zip(fields, cells, strict=True)
-            )
+        marks = self._listed.marks
+        if marks:
+            known = list(cells)
+            for place, mark in marks:
+                known[place] = mark
+            cells = tuple(known)
         return Row(own, cells)

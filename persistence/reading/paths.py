@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from persistence.reading.fences import Found
 from persistence.reading.plans import Ask, Plan
 from persistence.reading.sorting import Built, Sorting
 from persistence.records import Extent, Progress
@@ -29,7 +30,7 @@ class Path(Protocol):
     async def reach(self, reader: Reader, first: int) -> None:
         """What must be had before a window at `first` is a short read."""
 
-    def locate(self, first: int, count: int) -> Plan[tuple[int, list[tuple[Any, ...]]]]:
+    def locate(self, first: int, count: int) -> Plan[Found]:
         """The keys at a position (below zero: from the end), and the position."""
 
     def measure(self, reader: Reader) -> AsyncIterator[Extent]: ...
@@ -74,19 +75,22 @@ class BuiltPath:
         if first < 0 or first >= _TOP:
             await self._build(reader)
 
-    def locate(self, first: int, count: int) -> Plan[tuple[int, list[tuple[Any, ...]]]]:
+    def locate(self, first: int, count: int) -> Plan[Found]:
         built = self.built
         if built is None:
             wanted = first + count
             rows = yield Ask(self._sorting.top(wanted, descending=self._descending))
-            self._seen = max(self._seen, len(rows))
-            if len(rows) < wanted:
-                self._total = len(rows)
-            return first, [tuple(row) for row in rows[first:]]
+            keys = [tuple(row) for row in rows[first:]]
+            return Found(first, keys, lambda: self._passed(len(rows), wanted))
         if first < 0:
             count = min(count, -first)
             first = max(0, len(built) + first)
-        return first, built.keys(first, count, descending=self._descending)
+        return Found(first, built.keys(first, count, descending=self._descending))
+
+    def _passed(self, rows: int, wanted: int) -> None:
+        self._seen = max(self._seen, rows)
+        if rows < wanted:
+            self._total = rows
 
     async def measure(self, reader: Reader) -> AsyncIterator[Extent]:
         if self.built is None and self._total is None:
@@ -115,9 +119,8 @@ class BuiltPath:
         return None if place is None else place + 1
 
     def follow(self, place: Any, count: int) -> Plan[tuple[list[tuple[Any, ...]], Any]]:
-        first = place or 0
-        _, keys = yield from self.locate(first, count)
-        return keys, first + len(keys)
+        found = yield from self.locate(place or 0, count)
+        return found.keys, found.first + len(found.keys)
 
     async def _build(self, reader: Reader, told: Any = None) -> None:
         def report(progress: Progress) -> None:

@@ -66,10 +66,14 @@ Step: TypeAlias = "Ask | Drive"
 Plan: TypeAlias = Generator["Ask | Drive", Any, T]
 
 
-async def run(snapshot: Snapshot, plan: Plan[T]) -> T:
-    """The plan's answer on this snapshot. An error of a step is raised where the plan asked for it."""
+async def run(snapshot: Snapshot, begin: Callable[[], Plan[T]]) -> T:
+    """The answer of the plan that `begin` begins. An error of a step is raised where the plan asked for it.
+
+    The plan is begun anew when the store moved under it, so it changes nothing outside itself.
+    """
     if snapshot.dialect == "sqlite":
-        return await snapshot.on_driver(lambda connection: _drive(connection, plan))
+        return await snapshot.on_driver(lambda connection: _drive(connection, begin()))
+    plan = begin()
     try:
         ask = next(plan)
         while True:
@@ -110,7 +114,7 @@ def _drive(connection: sqlite3.Connection, plan: Plan[T]) -> T:
 
 def slot(name: str) -> BindParameter[Any]:
     """A place for a value, without a type: the column it is compared with decides what it is taken for."""
-    return bindparam(name, type_=NullType())
+    return bindparam(name, required=False, type_=NullType())
 
 
 def fits_text(value: Any) -> bool:

@@ -170,7 +170,7 @@ class Scan:
             .select_from(self.table)
             .where(*where)
             .order_by(*[term.desc() if falling else term.asc() for term in order])
-            .limit(bindparam("n", type_=Integer()))
+            .limit(bindparam("n", required=False, type_=Integer()))
         )
         return Statement(query, self._dialect)
 

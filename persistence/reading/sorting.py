@@ -250,18 +250,19 @@ class Sorting:
                 Statement(query.where(there, watch).order_by(self.by, rowid), "sqlite"),
                 Statement(query.where(gone).order_by(rowid), "sqlite"),
             ]
-        began = time.monotonic()
-        gave_up = False
-
-        def passes(rowid: int) -> int:
-            nonlocal gave_up
-            share = told(rowid)
-            if slow is not None and time.monotonic() - began > slow and share < 0.75:
-                gave_up = True
-                raise _TooSlow
-            return 0
 
         def work(connection: sqlite3.Connection) -> tuple[array[int], array[int]]:
+            began = time.monotonic()
+            gave_up = False
+
+            def passes(rowid: int) -> int:
+                nonlocal gave_up
+                share = told(rowid)
+                if slow is not None and time.monotonic() - began > slow and share < 0.75:
+                    gave_up = True
+                    raise _TooSlow
+                return 0
+
             connection.create_function("sort_passes", 1, passes)
             try:
                 found = [
