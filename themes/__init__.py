@@ -111,7 +111,7 @@ def role_defaults(theme: Theme | None = None) -> dict[str, str]:
         "writes": colours["primary"],
         "rule": colours["border-blurred"],
         "cursor": colours["panel"],
-        "cell": colours["surface-active"],
+        "cell": colours.get("surface-active", colours["panel"]),
         "on-colour": colours["background"],
         "badge": colours["success"],
         "badge-text": colours["background"],

@@ -93,14 +93,14 @@ class Failed(GridMessage):
 
 
 class Answer(Message, bubble=False):
-    """From a load to its grid; an answer with another ticket than the grid's is late, and dropped."""
+    """From a load to its grid alone (a subclass has to say `bubble=False` again); an answer with another ticket than the grid's is late, and dropped."""
 
     def __init__(self, ticket: int) -> None:
         super().__init__()
         self.ticket = ticket
 
 
-class Switched(Answer):
+class Switched(Answer, bubble=False):
     """Another source, with its first window around the row to keep."""
 
     def __init__(
@@ -114,7 +114,7 @@ class Switched(Answer):
         self.count = count  # rows asked for
 
 
-class WindowRead(Answer):
+class WindowRead(Answer, bubble=False):
     def __init__(self, ticket: int, window: Window, first: int, count: int) -> None:
         super().__init__(ticket)
         self.window = window
@@ -122,19 +122,19 @@ class WindowRead(Answer):
         self.count = count
 
 
-class Completed(Answer):
+class Completed(Answer, bubble=False):
     def __init__(self, ticket: int, window: Window) -> None:
         super().__init__(ticket)
         self.window = window
 
 
-class Measured(Answer):
+class Measured(Answer, bubble=False):
     def __init__(self, ticket: int, extent: Extent) -> None:
         super().__init__(ticket)
         self.extent = extent
 
 
-class ReadFailed(Answer):
+class ReadFailed(Answer, bubble=False):
     """`first` and `count` are the rows that could not be read; None for a switch, a count, a completion."""
 
     def __init__(

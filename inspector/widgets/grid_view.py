@@ -7,7 +7,7 @@ and no message is sent from `render_line`; `Grid` does both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
@@ -27,6 +27,7 @@ __all__ = ["GridView"]
 HEADER = 1  # lines
 _ROLES = ("plain", "quiet", "code", "ok", "refuse", "notice", "live", "writes", "accent")
 _SKELETON = "┄"
+_Cell: TypeAlias = tuple[Placed, str, Style]  # where it stands, its text at full width, how it is drawn
 
 
 class GridView(ScrollView, can_focus=True):
@@ -74,9 +75,9 @@ class GridView(ScrollView, can_focus=True):
         & > .grid--live { color: $live; text-style: $live-style; }
         & > .grid--writes { color: $writes; text-style: $writes-style; }
         & > .grid--accent { color: $accent; text-style: $accent-style; }
+        &:nocolor:focus > .grid--cursor { text-style: bold reverse; }
+        &:nocolor:focus > .grid--cell { text-style: bold reverse underline; }
     }
-    App:nocolor GridView:focus > .grid--cursor { text-style: bold reverse; }
-    App:nocolor GridView:focus > .grid--cell { text-style: bold reverse underline; }
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class GridView(ScrollView, can_focus=True):
         self.remark: Painted | None = None  # at the right end of the header
         self.fresh: frozenset[object] = frozenset()  # keys of rows that have just arrived
         self.panel: Sequence[Painted] = ()  # lines shown instead of rows
-        self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(1024)
+        self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
 
     # -- geometry ---------------------------------------------------------------------------------
 
@@ -218,19 +219,19 @@ class GridView(ScrollView, can_focus=True):
     def _header_line(self, width: int) -> Strip:
         base = self.rich_style
         header = self._over(base, "grid--header")
-        cells: list[tuple[str, Style]] = []
-        for position, place in enumerate(self.plan.placed):
+        cells: list[_Cell] = []
+        for position, place in self._in_sight(width):
             column = self.plan.columns[place.index]
             style = header
-            label = safe.text(column.label, limit=120)
             mark = ""
             if self.sorted_by is not None and self.sorted_by.column == column.name:
                 mark = " ↓" if self.sorted_by.descending else " ↑"
                 style = self._over(base, "grid--sorted")
             if position == self.cursor_column and self.cell_cursor and self.has_focus:
                 style += self.get_component_rich_style("grid--header-cursor", partial=True)
-            words = safe.clip(label, max(1, place.width - len(mark))) + mark
-            cells.append((safe.fit(words, place.width, right=self.plan.right[place.index]), style))
+            label = safe.clip(safe.text(column.label, limit=120), max(1, place.width - len(mark)))
+            words = safe.fit(label + mark, place.width, right=self.plan.right[place.index])
+            cells.append((place, words, style))
         line = self._line(cells, width, base)
         if self.remark is not None:
             words = f" {safe.clip(self.remark.text, width)} "
@@ -244,63 +245,60 @@ class GridView(ScrollView, can_focus=True):
             base = self._over(base, "grid--cursor")
         row = self.pages.row(position)
         if row is None:
-            return self._line(self._absent_cells(position, base), width, base)
+            return self._absent_line(position, width, base)
         fresh = row.key in self.fresh
-        cells: list[tuple[str, Style]] = []
-        mark = Segment("▌", self._over(base, "grid--mark")) if cursor and self.has_focus else None
-        for at, place in enumerate(self.plan.placed):
+        cells: list[_Cell] = []
+        for at, place in self._in_sight(width):
             what = self.paint(row, place.index)
             style = self._over(
                 base, "grid--fresh" if fresh and what.role == "plain" else f"grid--{what.role}"
             )
-            if cursor and self.cell_cursor and at == self.cursor_column:
-                style = self._over(base, "grid--cell") if self.has_focus else style
-            cells.append((fitted(what, self.plan.columns[place.index], place.width), style))
+            if cursor and self.cell_cursor and at == self.cursor_column and self.has_focus:
+                style = self._over(base, "grid--cell")
+            cells.append((place, fitted(what, self.plan.columns[place.index], place.width), style))
         line = self._line(cells, width, base)
-        if mark is None or self.app.current_theme.ansi:  # reverse would fill the mark's cell
+        if not cursor or not self.has_focus or self.app.current_theme.ansi:
             return line
-        return Strip.join([Strip([mark]), line.crop(GUTTER)])
+        return Strip.join([Strip([Segment("▌", self._over(base, "grid--mark"))]), line.crop(GUTTER)])
 
-    def _absent_cells(self, position: int, base: Style) -> list[tuple[str, Style]]:
+    def _absent_line(self, position: int, width: int, base: Style) -> Strip:
         """A row that is not loaded: a faint line where each value will stand; words when it cannot be."""
         if self.pages.failed(position):
-            words = "✗ these rows could not be read"
-            style = self._over(base, "grid--refuse")
-            room = max(0, self.plan.width - 2 * GUTTER)
-            return [(safe.fit(words, room), style)]
+            words = safe.clip(" ✗ these rows could not be read", width)
+            return Strip([Segment(words, self._over(base, "grid--refuse"))]).crop_extend(0, width, base)
         if self.pages.read(position):
-            return []
+            return Strip.blank(width, base)
         style = self._over(base, "grid--rule")
-        lengths = (place.width * (3 + (position + place.index) % 3) // 6 for place in self.plan.placed)
+        cells: list[_Cell] = []
+        for _, place in self._in_sight(width):
+            length = max(1, place.width * (3 + (position + place.index) % 3) // 6)
+            cells.append((place, (_SKELETON * length).ljust(place.width), style))
+        return self._line(cells, width, base)
+
+    def _in_sight(self, width: int) -> list[tuple[int, Placed]]:
+        """The shown columns a window of this width has in it, each with its position among them."""
+        frozen, scrolled = self.plan.frozen, self.scroll_offset.x
+        first, last = scrolled + frozen, scrolled + width
         return [
-            ((_SKELETON * max(1, length)).ljust(place.width), style)
-            for place, length in zip(self.plan.placed, lengths, strict=True)
+            (at, place)
+            for at, place in enumerate(self.plan.placed)
+            if (place.end > first and place.x < last) or (frozen and at == 0)
         ]
 
-    def _line(self, cells: Sequence[tuple[str, Style]], width: int, base: Style) -> Strip:
-        """Puts the cells into the window: gutter, the frozen column, and what is scrolled into view."""
-        placed = self.plan.placed
-        if len(cells) != len(placed):  # one message over all columns
-            text = "".join(text for text, _ in cells)
-            style = cells[0][1] if cells else base
-            line = [Segment(" " * GUTTER, base), Segment(safe.clip(text, width - GUTTER), style)]
-            return Strip(line).crop_extend(0, width, base)
-        frozen = self.plan.frozen
-        scrolled = self.scroll_offset.x
-        segments = [Segment(" " * GUTTER, base)] if not scrolled or frozen else []
-        start = GUTTER if segments else 0  # the next free cell of the window
-        for at, (place, (text, style)) in enumerate(zip(placed, cells, strict=True)):
-            held = bool(frozen) and at == 0
+    def _line(self, cells: Sequence[_Cell], width: int, base: Style) -> Strip:
+        """Puts cells into the window: gutter, the frozen column, and what is scrolled into view."""
+        frozen, scrolled = self.plan.frozen, self.scroll_offset.x
+        segments: list[Segment] = []
+        start = 0  # the next free cell of the window
+        for place, text, style in cells:
+            held = bool(frozen) and place is self.plan.placed[0]
             x = place.x if held else place.x - scrolled
-            left = GUTTER if held else frozen
-            if x + place.width <= left:
-                continue
+            left = 0 if held else frozen
             if x >= width:
                 break
-            shown = text
             if x + place.width > width:
-                shown = safe.clip(text, width - x)  # the edge cuts it: it says so, and its direction ends
-            strip = Strip([Segment(shown, style)])
+                text = safe.clip(text, width - x)  # the edge cuts it: it says so, and its direction ends
+            strip = Strip([Segment(text, style)])
             if x < left:
                 strip = strip.crop(left - x)
                 x = left

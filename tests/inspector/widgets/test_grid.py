@@ -1,0 +1,528 @@
+"""The windowed table on a screen: what it loads, what it draws, what each key and click does."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tracemalloc
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from inspector import keys
+from inspector.widgets.grid import Grid
+from inspector.widgets.grid_jump import JumpCard
+from inspector.widgets.grid_windows import KEPT, PAGE
+from persistence.errors import StoreError
+from persistence.records import Column, Order
+from tests.inspector.widgets.hosting import Host, picture, settled
+from tests.inspector.widgets.sources import PEOPLE, CountingSource, ListSource, people
+
+pytestmark = pytest.mark.usefixtures("frozen_clock")
+
+
+def host(source: ListSource | None = None, **options: Any) -> Host:
+    class Shown(Host):
+        def on_mount(self) -> None:
+            if source is not None:
+                self.query_one(Grid).show(source)
+
+    return Shown(lambda: Grid(id="rows", **options))
+
+
+def grid_of(pilot: Pilot[None]) -> Grid:
+    return pilot.app.query_one(Grid)
+
+
+async def test_rows_are_drawn_in_their_columns() -> None:
+    app = host(ListSource(PEOPLE, people(100)))
+    async with app.run_test(size=(100, 12)) as pilot:
+        await settled(pilot)
+        lines = picture(app)
+        assert lines[0].split() == ["Id", "Status", "Name", "Messages", "Created", "Node"]
+        assert "✓ completed" in lines[1]
+        assert "nightly build review" in lines[1]
+        assert "16 min ago" in lines[2]
+        assert "[b]markup[/b] ␛[31m" in lines[4]
+        assert "1 of 100" in grid_of(pilot).words
+
+
+async def test_only_what_is_visible_is_read() -> None:
+    source = ListSource(PEOPLE, people(5000))
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        assert source.reads == [(0, PAGE)]
+        await pilot.press("G")
+        await settled(pilot)
+        assert source.reads[1:] == [(4960, 40 // PAGE * PAGE + PAGE)]
+        assert grid_of(pilot).cursor_row == 4999
+
+
+async def test_every_moving_key() -> None:
+    app = host(ListSource(PEOPLE, people(1000)))
+    async with app.run_test(size=(80, 21)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        page, half = grid.body_height - 1, grid.body_height // 2
+        for key, row in [
+            ("down", 1), ("j", 2), ("k", 1), ("up", 0), ("up", 0),
+            ("pagedown", page), ("pageup", 0), ("ctrl+d", half), ("ctrl+u", 0),
+            ("G", 999), ("g", 0), ("end", 999), ("down", 999), ("home", 0),
+        ]:  # fmt: skip
+            await pilot.press(key)
+            assert grid.cursor_row == row, key
+        for key, column in [
+            ("right", 1),
+            ("l", 2),
+            ("h", 1),
+            ("left", 0),
+            ("ctrl+right", 5),
+            ("ctrl+left", 0),
+        ]:
+            await pilot.press(key)
+            assert grid.cursor_column == column, key
+
+
+async def test_enter_space_and_clicks_open_and_select() -> None:
+    app = host(ListSource(PEOPLE, people(100)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press("j", "right", "enter", "space")
+        opened = app.heard_of(Grid.Opened)
+        assert [(message.key[0][:8], message.column.name) for message in opened] == [("00000001", "status")]
+        viewed = app.heard_of(Grid.ViewAsked)
+        assert [message.column.name for message in viewed] == ["status"]
+        await pilot.click(Grid, offset=(60, 5))
+        assert grid_of(pilot).cursor_row == 4
+        assert grid_of(pilot).column is PEOPLE[4]
+        await pilot.click(Grid, offset=(60, 6), times=2)
+        assert app.heard_of(Grid.Opened)[-1].key[0].startswith("00000005")
+        assert app.heard_of(Grid.Highlighted)[-1].row.key[0].startswith("00000005")
+
+
+async def test_sorting_by_key_and_by_header() -> None:
+    app = host(ListSource(PEOPLE, people(100)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        await pilot.press("right", "right", "right")
+        for key, order in [
+            ("s", Order("messages")),
+            ("s", Order("messages", True)),
+            ("s", None),
+            ("S", Order("messages", True)),
+            ("S", None),
+        ]:
+            await pilot.press(key)
+            await settled(pilot)
+            assert grid.sorted_by == order
+            assert app.heard_of(Grid.OrderChanged)[-1].order == order
+        await pilot.click(Grid, offset=(3, 0))
+        await settled(pilot)
+        assert grid.sorted_by == Order("id")
+        assert "Id ↑" in picture(app)[0]
+        assert len(app.heard_of(Grid.OrderChanged)) == 6
+
+
+async def test_a_column_that_cannot_be_sorted_only_rings() -> None:
+    columns = (Column("id", "Id"), Column("x", "X", sortable=False), Column("y", "Y", missing=True))
+    app = host(ListSource(columns, [(1, 2, 3)]))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("right", "s", "right", "s")
+        await settled(pilot)
+        assert app.heard_of(Grid.OrderChanged) == []
+
+
+async def test_columns_are_widened_fitted_hidden_and_shown() -> None:
+    app = host(ListSource(PEOPLE, people(100)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        await pilot.press("right", "right")
+        width = grid.plan.placed[2].width
+        await pilot.press("plus")
+        assert grid.plan.placed[2].width == width + 4
+        await pilot.press("minus", "minus")
+        assert grid.plan.placed[2].width == width - 4
+        await pilot.press("equals_sign")
+        assert grid.plan.placed[2].width == 121  # what is looked at of a long cell, and its …
+        await pilot.press("x")
+        assert [grid.plan.columns[place.index].name for place in grid.plan.placed].count("name") == 0
+        await pilot.press("X")
+        assert len(grid.plan.placed) == 6
+
+
+async def test_times_exact_and_back() -> None:
+    app = host(ListSource(PEOPLE, people(100)))
+    async with app.run_test(size=(100, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press("T")
+        assert "2026-11-29 11:43:20" in picture(app)[2]
+        await pilot.press("T")
+        assert "16 min ago" in picture(app)[2]
+
+
+async def test_jumping_to_a_row_and_leaving_the_card() -> None:
+    app = host(ListSource(PEOPLE, people(3000)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press("ctrl+g", *"2500", "enter")
+        await settled(pilot)
+        assert grid_of(pilot).cursor_row == 2499
+        assert "000009c3" in "".join(picture(app))
+        await pilot.press("ctrl+g", "plus", "enter")
+        assert isinstance(app.screen, JumpCard)
+        app.screen.query_one(Input).value = "50%"
+        await pilot.press("enter")
+        await settled(pilot)
+        assert grid_of(pilot).cursor_row == 1500
+        await pilot.press("ctrl+g", "escape")
+        assert not isinstance(app.screen, JumpCard)
+        assert grid_of(pilot).cursor_row == 1500
+
+
+async def test_the_cursor_stays_on_its_row_when_rows_arrive_above() -> None:
+    rows = people(400)
+    app = host(ListSource(PEOPLE, rows))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        await pilot.press("ctrl+g", *"200", "enter")
+        await settled(pilot)
+        row, line = grid.row, grid.cursor_row - grid.scroll_offset.y
+        new = [(f"new-{at}", *rows[0][1:]) for at in range(12)]
+        grid.show(ListSource(PEOPLE, new + rows))
+        await settled(pilot)
+        assert grid.row == row
+        assert grid.cursor_row == 211
+        assert grid.cursor_row - grid.scroll_offset.y == line
+        assert "↑ 12 new" in picture(app)[0]
+        await pilot.press("g")
+        assert "new" not in picture(app)[0]
+
+
+async def test_at_the_top_new_rows_come_into_sight_and_stand_out() -> None:
+    rows = people(50)
+    app = host(ListSource(PEOPLE, rows))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        grid.show(ListSource(PEOPLE, [("new", *rows[0][1:]), *rows]))
+        await settled(pilot)
+        assert grid.cursor_row == 0
+        assert picture(app)[1].split()[0].endswith("new")
+        assert grid.fresh == {("new",)}
+
+
+async def test_a_row_that_is_gone_leaves_the_cursor_where_it_was() -> None:
+    rows = people(100)
+    app = host(ListSource(PEOPLE, rows))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        await pilot.press("G")
+        grid.show(ListSource(PEOPLE, rows[:40]))
+        await settled(pilot)
+        assert grid.cursor_row == 39
+        assert grid.row is not None
+        grid.show(ListSource(PEOPLE, []))
+        await settled(pilot)
+        assert "Nothing here." in "".join(picture(app))
+        for key in ("j", "G", "pagedown", "enter", "s", "ctrl+g", "x", "equals_sign"):
+            await pilot.press(key)
+        await settled(pilot)
+        grid.show(ListSource(PEOPLE, rows))
+        await settled(pilot)
+        assert "nightly" in "".join(picture(app))
+
+
+async def test_another_filter_begins_at_the_top_with_the_same_widths() -> None:
+    app = host(ListSource(PEOPLE, people(500)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        placed = grid.plan.placed
+        await pilot.press("G")
+        grid.show(ListSource(PEOPLE, people(30)[10:]), keep_place=False)
+        await settled(pilot)
+        assert (grid.cursor_row, grid.scroll_offset.y) == (0, 0)
+        assert grid.plan.placed == placed
+        assert "new" not in picture(app)[0]
+
+
+async def test_cells_still_to_come_are_shown_as_such_and_then_filled_once() -> None:
+    source = ListSource(PEOPLE, people(100), pending=("messages",))
+    source.gate = asyncio.Event()
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        source.gate.set()
+        await pilot.pause()
+        source.gate.clear()
+        for _ in range(10):
+            await pilot.pause()
+            if grid_of(pilot).row is not None:
+                break
+        assert "…" in picture(app)[2]
+        source.gate.set()
+        await settled(pilot)
+        assert "37" in picture(app)[2]
+        done = source.completions
+        grid_of(pilot).ask()
+        await settled(pilot)
+        assert source.completions == done
+
+
+async def test_until_rows_come_there_are_faint_lines_and_keys_do_no_harm() -> None:
+    source = ListSource(PEOPLE, people(100))
+    source.gate = asyncio.Event()
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert "┄┄" in picture(app)[3]
+        assert grid_of(pilot).words == "loading"
+        await pilot.press("j", "G", "s", "enter", "space", "T", "plus", "equals_sign", "pagedown")
+        source.gate.set()
+        await settled(pilot)
+        assert app.heard_of(Grid.Opened) == []
+        assert "nightly" in "".join(picture(app))
+
+
+async def test_a_long_sort_can_be_stopped_and_the_rows_stay() -> None:
+    source = ListSource(PEOPLE, people(100))
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        source.gate = asyncio.Event()
+        await pilot.press("s")
+        await pilot.pause()
+        assert "sorting" in picture(app)[0]
+        assert "nightly" in picture(app)[1]
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "sorting" not in picture(app)[0]
+        assert grid_of(pilot).sorted_by is None
+        source.gate.set()
+        await settled(pilot)
+        assert app.heard_of(Grid.OrderChanged) == []
+        assert "nightly" in picture(app)[1]
+
+
+async def test_escape_is_the_places_own_when_there_is_nothing_to_stop() -> None:
+    app = host(ListSource(PEOPLE, people(10)))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        assert "escape" not in app.screen.active_bindings
+
+
+async def test_a_page_that_cannot_be_read_hides_no_other_and_can_be_tried_again() -> None:
+    source = ListSource(PEOPLE, people(500))
+    source.broken = lambda first: first >= 480
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        await pilot.press("G")
+        await settled(pilot)
+        assert app.heard_of(Grid.Failed)[-1].error.code == "damaged"
+        assert "could not be read" in "".join(picture(app))
+        reads = len(source.reads)
+        await pilot.press("up", "down")
+        await settled(pilot)
+        assert len(source.reads) == reads
+        await pilot.press("g")
+        await settled(pilot)
+        assert "nightly" in "".join(picture(app))
+        source.broken = lambda first: False
+        grid_of(pilot).retry()
+        await pilot.press("G")
+        await settled(pilot)
+        assert grid_of(pilot).row is not None
+
+
+async def test_a_source_that_cannot_be_read_at_all_says_why_and_what_to_do() -> None:
+    source = ListSource(PEOPLE, people(5))
+    source.broken = lambda first: True
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        text = "\n".join(picture(app))
+        assert "The page is malformed." in text
+        assert "Look at another part." in text
+        source.broken = lambda first: False
+        grid_of(pilot).retry()
+        await settled(pilot)
+        assert "nightly" in "".join(picture(app))
+
+
+async def test_a_refused_order_is_reported_and_changes_nothing() -> None:
+    class Unsorted(ListSource):
+        def ordered(self, order: Order | None) -> ListSource:
+            raise StoreError("This view has no order.", code="no-order")
+
+    app = host(Unsorted(PEOPLE, people(5)))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("s")
+        await settled(pilot)
+        assert app.heard_of(Grid.Failed)[-1].error.code == "no-order"
+        assert "nightly" in "".join(picture(app))
+
+
+async def test_counting_goes_on_after_the_first_rows_and_the_end_is_followed() -> None:
+    source = ListSource(PEOPLE, people(5000), known=0)
+    app = host(source)
+    async with app.run_test(size=(80, 20)) as pilot:
+        grid = grid_of(pilot)
+        for _ in range(50):
+            await pilot.pause()
+            if grid.row is not None:
+                break
+        source.gate = asyncio.Event()
+        await pilot.press("G")
+        source.gate.set()
+        await settled(pilot)
+        assert grid.extent.complete
+        assert grid.row_count == 5000
+        assert grid.words == f"{grid.cursor_row + 1:,} of 5,000"
+
+
+async def test_the_words_say_what_is_not_all() -> None:
+    part = ListSource(PEOPLE, people(30), part_of="A view has no key.")
+    app = host(part)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        assert grid.words == "1 of 30 · first part"
+        grid.clear()
+        assert grid.words == ""
+
+
+async def test_rows_by_key() -> None:
+    app = host(ListSource(PEOPLE, people(3000)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        assert await grid.go_to_key((people(3000)[2345][0],))
+        await settled(pilot)
+        assert grid.cursor_row == 2345
+        assert not await grid.go_to_key(("nobody",))
+        whole = await grid.whole_row()
+        assert whole is not None
+        assert whole.key == grid.row.key  # type: ignore[union-attr]
+
+
+async def test_wide_tables_draw_what_is_visible_and_keep_the_first_column() -> None:
+    columns = tuple(Column(f"c{at}", f"column {at}") for at in range(300))
+    rows = [tuple(f"r{row}c{at}" for at in range(300)) for row in range(60)]
+    app = host(ListSource(columns, rows))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        painted = 0
+        paint = grid.paint
+
+        def counting(row: Any, index: int) -> Any:
+            nonlocal painted
+            painted += 1
+            return paint(row, index)
+
+        grid.paint = counting  # type: ignore[method-assign]
+        await pilot.press("ctrl+right")
+        await settled(pilot)
+        lines = picture(app)
+        assert "r5c299" in lines[6]
+        assert "r5c0" in lines[6]
+        assert "r5c150" not in lines[6]
+        assert painted < 20 * 12 * 4
+        await pilot.press("left")
+        assert "r5c298" in picture(app)[6]
+
+
+async def test_a_million_rows_end_to_end_hold_a_bounded_number() -> None:
+    source = CountingSource()
+    app = host(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+
+        async def sweep(steps: int) -> None:
+            for at in range(steps):
+                grid.go(at * (source.total // steps))
+                for _ in range(50):
+                    await asyncio.sleep(0)
+                    if grid.row is not None:
+                        break
+                app.screen._compositor.render_strips()
+            app.heard.clear()
+            await settled(pilot)
+
+        tracemalloc.start()
+        await sweep(45)
+        await sweep(45)
+        before = tracemalloc.get_traced_memory()[0]
+        await sweep(90)
+        grown = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+        assert len(source.reads) > 150
+        assert len(grid.pages) <= KEPT * PAGE
+        assert grown < 1_000_000
+        await pilot.press("G")
+        await settled(pilot)
+        assert "999999" in picture(app)[-1].replace(",", "")
+
+
+async def test_a_storm_of_scrolling_costs_few_reads_and_ends_at_what_is_visible() -> None:
+    source = CountingSource()
+    app = host(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        grid = grid_of(pilot)
+        source.reads.clear()
+        source.gate = asyncio.Event()
+        rng = random.Random(1)
+        for _ in range(200):
+            grid.scroll_to(y=rng.randrange(990_000), animate=False, immediate=True)
+        await pilot.pause(0.4)
+        assert len(source.reads) < 20
+        first, last = grid.visible_rows
+        assert all(grid.pages.row(at) is not None for at in range(first, last + 1))
+
+
+@pytest.mark.parametrize("theme", ["lion-dark", "mono", "textual-light"])
+async def test_any_size_can_be_drawn(theme: str) -> None:
+    columns = (*PEOPLE, *(Column(f"c{at}", f"column {at}") for at in range(20)))
+    rows = [(*row, *("漢字 👩‍👩‍👧 שלום" for _ in range(20))) for row in people(40)]
+    app = host(ListSource(columns, rows))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.theme = theme
+        await settled(pilot)
+        await pilot.press("right", "right", "right", "right")
+        for size in [(1, 1), (2, 9), (5, 2), (20, 5), (400, 120), (3, 40), (80, 24)]:
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            grid = grid_of(pilot)
+            for y in range(grid.size.height):
+                assert grid.render_line(y).cell_length == grid.size.width
+            await pilot.press("right", "j", "end")
+
+
+async def test_under_no_color_the_cursor_is_still_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = host(ListSource(PEOPLE, people(10)))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        styles = [segment.style for segment in grid_of(pilot).render_line(1)]
+        assert any(style is not None and style.reverse for style in styles)
+
+
+def test_every_key_has_an_id_and_a_tooltip_and_none_is_taken_twice() -> None:
+    bindings = [binding for binding in Grid.BINDINGS if not isinstance(binding, tuple)]
+    assert all(binding.id and binding.tooltip and binding.description for binding in bindings)
+    assert len({binding.id for binding in bindings}) == len(bindings)
+    used = [key for binding in bindings for key in binding.key.split(",")]
+    assert len(set(used)) == len(used)
+    place = [key for binding in keys.PLACE for key in binding.key.split(",")]
+    assert set(used) & set(place) <= {"escape"}
