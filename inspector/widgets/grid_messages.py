@@ -93,7 +93,10 @@ class Failed(GridMessage):
 
 
 class Answer(Message, bubble=False):
-    """From a load to its grid alone (a subclass has to say `bubble=False` again); an answer with another ticket than the grid's is late, and dropped."""
+    """From a load to its grid alone; one with another ticket than the grid's is late, and dropped.
+
+    A subclass has to say `bubble=False` again.
+    """
 
     def __init__(self, ticket: int) -> None:
         super().__init__()
