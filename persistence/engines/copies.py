@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from persistence import files
 from persistence.engines import routes, token
 from persistence.engines.faults import error_name, fault
+from persistence.engines.shelf import COPY_LIMIT
 from persistence.errors import CancelledReadError, CopyRefusedError, StoreError, StoreMovedError
 from persistence.location import StoreLocation, sqlite_uri
 from persistence.records import Notice, Progress
@@ -28,10 +29,7 @@ from persistence.sidecars import JOURNAL_MAGIC
 
 __all__ = ["COPY_LIMIT", "PrivateCopy", "make", "private_copy", "sweep_leftovers"]
 
-COPY_LIMIT = 256 * 1024 * 1024
-"""Bytes above which a copy is made only when somebody said so (`limit=None`)."""
-
-_PREFIX = "store-inspector-"
+_PREFIX = "store-inspector-copy-"
 _NAME = b"store"
 _LOCK = b"in-use"
 _KNOWN = frozenset((_LOCK, _NAME, *(_NAME + suffix for suffix in (b"-journal", b"-wal", b"-shm"))))
@@ -114,7 +112,7 @@ def make(
                 return copy
             _empty(copy.directory)
             if stopped():
-                raise stopped_error(display)
+                raise _stopped(display)
             time.sleep(0.02 * (attempt + 1))
     except OSError as error:
         copy.remove()
@@ -218,7 +216,7 @@ def _copy_all(
         if progress is not None:
             progress(Progress(done, total, "bytes"))
         if stopped():
-            raise stopped_error(display)
+            raise _stopped(display)
 
     for suffix, size in zip((b"", b"-journal", b"-wal"), parts.sizes, strict=True):
         if size or not suffix:
@@ -316,7 +314,7 @@ def _recover(copy: PrivateCopy, display: str) -> None:
             os.unlink(copy.path + suffix)
 
 
-def stopped_error(where: str) -> CancelledReadError:
+def _stopped(where: str) -> CancelledReadError:
     return CancelledReadError("The copy was cancelled; nothing of it is left.", where=where)
 
 

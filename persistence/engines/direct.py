@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from persistence.engines import landlock
-from persistence.engines.copies import COPY_LIMIT
 from persistence.engines.session import CopyNeeded, Session
-from persistence.engines.shelf import Shelf
+from persistence.engines.shelf import COPY_LIMIT, Shelf
 from persistence.errors import LocationError, StoreMovedError
 from persistence.location import StoreLocation
 from persistence.records import Progress, ReadInfo

@@ -15,11 +15,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from operator import methodcaller
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from persistence import files
 from persistence.engines import guard, landlock, routes, token
-from persistence.engines.copies import PrivateCopy
 from persistence.engines.faults import error_name, fault
 from persistence.engines.gate import Gate, gate_for
 from persistence.engines.routes import Answer
@@ -27,6 +26,9 @@ from persistence.engines.shelf import Shelf
 from persistence.errors import CancelledReadError, DeadlineError, StoreError, StoreMovedError
 from persistence.location import sqlite_uri
 from persistence.records import Notice, ReadInfo, Route
+
+if TYPE_CHECKING:
+    from persistence.engines.copies import PrivateCopy
 
 __all__ = ["CopyNeeded", "Session", "Stop"]
 

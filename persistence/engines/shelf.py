@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from persistence.engines import copies
-from persistence.engines.copies import PrivateCopy
 from persistence.engines.token import Token
+from persistence.errors import CancelledReadError
 from persistence.records import Progress
 
-__all__ = ["Shelf"]
+if TYPE_CHECKING:
+    from persistence.engines.copies import PrivateCopy
+
+__all__ = ["COPY_LIMIT", "Shelf"]
+
+COPY_LIMIT = 256 * 1024 * 1024
+"""Bytes above which a copy is made only when somebody said so (`limit=None`)."""
 
 
 class Shelf:
@@ -21,7 +27,7 @@ class Shelf:
     """
 
     def __init__(self) -> None:
-        self.limit: int | None = copies.COPY_LIMIT
+        self.limit: int | None = COPY_LIMIT
         self.progress: Callable[[Progress], None] | None = None
         self._making = threading.Lock()
         self._lock = threading.Lock()
@@ -51,11 +57,13 @@ class Shelf:
         before = self._current
         while not self._making.acquire(timeout=0.05):
             if stopped():
-                raise copies.stopped_error(display)
+                raise CancelledReadError("The read was cancelled.", where=display)
         try:
             with self._lock:
                 if self._current is not None and self._current is not before:
                     return self._lend(self._current)  # another read made it while this one waited
+            from persistence.engines import copies  # most stores need none
+
             copy = copies.make(path, display, limit=self.limit, progress=self.progress, stopped=stopped)
             with self._lock:
                 self._retire()

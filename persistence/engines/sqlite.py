@@ -21,10 +21,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from persistence.engines import landlock, token
-from persistence.engines.copies import COPY_LIMIT
 from persistence.engines.reader import DEADLINE
 from persistence.engines.session import CopyNeeded, Session
-from persistence.engines.shelf import Shelf
+from persistence.engines.shelf import COPY_LIMIT, Shelf
 from persistence.engines.thread import Worker, in_thread
 from persistence.errors import CopyRefusedError, StoreMovedError
 from persistence.files import os_refusal, resolve
