@@ -59,6 +59,13 @@ class Worker:
             await _ended(future)
             raise
 
+    def post(self, work: Callable[[], object]) -> None:
+        """Has `work` run after the calls before it, on a thread that was called; nobody waits for it."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        future.add_done_callback(_retrieved)
+        self._calls.put((loop, future, work))
+
     async def end(self) -> None:
         """Ends the thread, when the calls before are done; waits for that. Cancelling only stops waiting."""
         thread, self._thread = self._thread, None
