@@ -133,16 +133,15 @@ class StateDB(
     async def catalogue(self) -> tuple[TableShape, ...]:
         """Every table and view of the store, whoever made it, with its live shape."""
         reading = self._reading
-        async with reading.reader.snapshot() as snapshot:
-            return await reading.shapes(snapshot)
+        return await reading.reader.load(reading.shapes)
 
     async def missing(self, table: str) -> Missing:
         """What this store lacks of a table of the operational schema: the table itself, or columns."""
         from persistence.reading.query import missing_of
 
         reading = self._reading
-        async with reading.reader.snapshot() as snapshot:
-            return missing_of(table, (await reading.tables(snapshot)).get(table))
+        tables = await reading.reader.load(reading.tables)
+        return missing_of(table, tables.get(table))
 
     def __repr__(self) -> str:
         state = "open" if self.is_open else "closed"

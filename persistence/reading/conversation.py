@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from persistence.errors import UnreadableValueError
@@ -119,20 +120,20 @@ class ConversationReading(ReadingSurface):
 
     async def get_messages(self, message_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """The messages there are of those asked for, by id, from one snapshot."""
-        async with self._reading.reader.snapshot() as snapshot:
-            return await self._messages(snapshot, list(dict.fromkeys(message_ids)))
+        ids = list(dict.fromkeys(message_ids))
+        return await self._reading.reader.load(partial(self._messages, ids))
 
-    async def _messages(self, snapshot: Snapshot, ids: list[str]) -> dict[str, dict[str, Any]]:
+    async def _messages(self, ids: list[str], snapshot: Snapshot) -> dict[str, dict[str, Any]]:
         out: dict[str, dict[str, Any]] = {}
         for first in range(0, len(ids), _AT_ONCE):
             filters = Filters().among("id", ids[first : first + _AT_ONCE])
             for row in await select_in(self._reading, snapshot, "messages", filters):
                 out[row["id"]] = row
         if out:
-            await self._complete(snapshot, list(out.values()))
+            await self._complete(list(out.values()), snapshot)
         return out
 
-    async def _complete(self, snapshot: Snapshot, rows: list[dict[str, Any]]) -> None:
+    async def _complete(self, rows: list[dict[str, Any]], snapshot: Snapshot) -> None:
         """Adds class names, and makes numbers of embeddings."""
         types = await select_in(self._reading, snapshot, "message_types", Filters())
         names = {row.get("type_id"): row.get("lion_class") for row in types}
@@ -163,8 +164,7 @@ class ConversationReading(ReadingSurface):
         )
         page = await listed(self._reading, _MESSAGES, filters, limit=limit, after=after)
         if page:
-            async with self._reading.reader.snapshot() as snapshot:
-                await self._complete(snapshot, page)
+            await self._reading.reader.load(partial(self._complete, page))
         return page
 
     async def get_branch_messages(self, branch_id: str) -> list[dict[str, Any]]:
@@ -172,23 +172,26 @@ class ConversationReading(ReadingSurface):
 
         Positions that name no message are left out; `transcript` keeps and marks them.
         """
-        async with self._reading.reader.snapshot() as snapshot:
+
+        async def read(snapshot: Snapshot) -> list[dict[str, Any]]:
             branch = await find_in(self._reading, snapshot, "branches", Filters().equal("id", branch_id))
             if branch is None:
                 return []
-            order = await self._collection(snapshot, branch.get("progression_id"))
-            found = await self._messages(snapshot, [m for m in dict.fromkeys(order) if isinstance(m, str)])
-            return [found[m] for m in order if isinstance(m, str) and m in found]
+            order = await self._collection(branch.get("progression_id"), snapshot)
+            named = [entry for entry in order if isinstance(entry, str)]
+            found = await self._messages(list(dict.fromkeys(named)), snapshot)
+            return [found[entry] for entry in named if entry in found]
+
+        return await self._reading.reader.load(read)
 
     async def get_progression(self, progression_id: str) -> list[str]:
         """The message ids in order; [] both for a missing progression and for an empty one (ADR-0055 D3).
 
         Raises UnreadableValueError when the stored collection is not a JSON list: [] would say it is empty.
         """
-        async with self._reading.reader.snapshot() as snapshot:
-            return await self._collection(snapshot, progression_id)
+        return await self._reading.reader.load(partial(self._collection, progression_id))
 
-    async def _collection(self, snapshot: Snapshot, progression_id: Any) -> list[str]:
+    async def _collection(self, progression_id: Any, snapshot: Snapshot) -> list[str]:
         if progression_id is None:
             return []
         row = await find_in(self._reading, snapshot, "progressions", Filters().equal("id", progression_id))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+from persistence import files
+from persistence.engines.thread import in_thread
 from persistence.reading.values import readable
 from persistence.records import FileFacts, StoreFacts, TableShape
 from persistence.schema.known import TABLES
 
 if TYPE_CHECKING:
     from persistence.engines.reader import Snapshot
+    from persistence.location import StoreLocation
     from persistence.reading.store import StoreReading
 
 __all__ = ["exposed_to_wal_reset", "read_facts"]
@@ -28,7 +31,8 @@ def exposed_to_wal_reset(version: tuple[int, ...]) -> bool:
 
 async def read_facts(reading: StoreReading) -> StoreFacts:
     """The facts of an open store, in one snapshot."""
-    async with reading.reader.snapshot() as snapshot:
+
+    async def read(snapshot: Snapshot) -> StoreFacts:
         shapes = await reading.shapes(snapshot)
         meta = await _meta(snapshot, {shape.name: shape for shape in shapes}.get("schema_meta"))
         known = {shape.name for shape in shapes if shape.kind == "table"} & set(TABLES)
@@ -47,6 +51,8 @@ async def read_facts(reading: StoreReading) -> StoreFacts:
             read=snapshot.info,
             **parts,
         )
+
+    return await reading.reader.load(read)
 
 
 async def _meta(snapshot: Snapshot, shape: TableShape | None) -> list[tuple[Any, Any]]:
@@ -76,11 +82,11 @@ async def _sqlite_parts(reading: StoreReading, snapshot: Snapshot) -> dict[str, 
         return {name: (connection.execute(f"PRAGMA {name}").fetchone() or [None])[0] for name in names}
 
     found = await snapshot.on_driver(pragmas)
-    files, journal_mode = _files(reading)
+    described, journal_mode = await in_thread(lambda: _files(reading.location))
     return {
         "backend": "sqlite",
-        "size": files[0].size if files else None,
-        "files": files,
+        "size": described[0].size,
+        "files": described,
         "journal_mode": journal_mode,
         "library": f"SQLite {sqlite3.sqlite_version}",
         "exposed_to_wal_reset": exposed_to_wal_reset(sqlite3.sqlite_version_info),
@@ -92,8 +98,16 @@ async def _sqlite_parts(reading: StoreReading, snapshot: Snapshot) -> dict[str, 
     }
 
 
-def _files(reading: StoreReading) -> tuple[tuple[FileFacts, ...], str | None]:
-    return (), None
+def _files(location: StoreLocation) -> tuple[tuple[FileFacts, ...], str | None]:
+    """The files, and the journal mode the header's bytes say (a connection that reads a store at rest
+    immutable calls every mode `delete`)."""
+    assert location.path is not None
+    facts = files.describe(location)
+    with files.held(files.resolve(location.path)) as held:
+        header = files.read_header(held)
+    if not header.sqlite:
+        return facts, None
+    return facts, "wal" if header.log_format else "delete"
 
 
 async def _server_parts(snapshot: Snapshot) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """Reading by SQL text: `fetch_one`, `fetch_all`, `read_snapshot` (ADR-0055 P1).
 
 Values come as they are stored: JSON columns as text, to be given to `persistence.reading.values.decode_json`.
-On SQLite an authorizer denies whatever is not a read while the statement runs; a server's transaction is
-read-only by itself.
+SQLite's authorizer, or the server's read-only transaction, denies whatever is not a read.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import TextClause, text
 
 from persistence.engines.reader import DEADLINE
-from persistence.errors import ReadOnlyStoreError
 from persistence.reading.sqltext import tokens
 from persistence.reading.store import ReadingSurface
 from persistence.reading.values import readable
@@ -63,64 +60,11 @@ def named(sql: str, parameters: Parameters = None) -> tuple[TextClause, dict[str
     return statement, {f"p{position}": value for position, value in enumerate(parameters)}
 
 
-_READS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
-_PRAGMAS = {
-    "application_id",
-    "auto_vacuum",
-    "collation_list",
-    "compile_options",
-    "data_version",
-    "database_list",
-    "encoding",
-    "foreign_key_check",
-    "foreign_key_list",
-    "foreign_keys",
-    "freelist_count",
-    "function_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "journal_mode",
-    "module_list",
-    "page_count",
-    "page_size",
-    "pragma_list",
-    "query_only",
-    "quick_check",
-    "schema_version",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-    "user_version",
-}
-_SETTINGS = {"application_id", "auto_vacuum", "encoding", "foreign_keys", "journal_mode", "page_size"}
-_SETTINGS |= {"query_only", "schema_version", "user_version"}
-
-_NAMED = (
-    "ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_TABLE CREATE_TRIGGER CREATE_VIEW "
-    "DELETE DETACH DROP_INDEX DROP_TABLE DROP_TRIGGER DROP_VIEW FUNCTION INSERT PRAGMA REINDEX SAVEPOINT "
-    "TRANSACTION UPDATE"
-)
-_ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ").lower() for name in _NAMED.split()}
-
-
-def _allows(action: int, first: str | None, second: str | None) -> bool:
-    if action in _READS:
-        return True
-    if action == sqlite3.SQLITE_FUNCTION:
-        return (second or "").lower() != "load_extension"
-    if action == sqlite3.SQLITE_TRANSACTION:
-        return first == "BEGIN"  # the snapshot's own, which may come with its first statement
-    if action == sqlite3.SQLITE_PRAGMA:
-        name = (first or "").lower()
-        return name in _PRAGMAS and not (name in _SETTINGS and second is not None)
-    # The first use of json_each and the like registers its table: SQLite asks for this one update.
-    return action == sqlite3.SQLITE_UPDATE and first == "sqlite_master"
-
-
 class SnapshotReading:
-    """Several reads by SQL over one snapshot. Leave it soon: it can hold a writer's log back."""
+    """Several reads by SQL over one snapshot. Leave it soon: it can hold a writer's log back.
+
+    `read.snapshots` above one says that the store moved between two of them and was read anew.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -133,39 +77,13 @@ class SnapshotReading:
     async def fetch_all(self, sql: str, parameters: Parameters = None) -> list[dict[str, Any]]:
         """Every row as a mapping by column name; [] when there is none."""
         statement, values = named(sql, parameters)
-        guarded = self._guarded if self._snapshot.dialect == "sqlite" else self._snapshot.rows
-        rows = await guarded(statement, values)
+        rows = await self._snapshot.rows(statement, values)
         return [{name: readable(value) for name, value in row._mapping.items()} for row in rows]  # type: ignore[attr-defined]
 
     async def fetch_one(self, sql: str, parameters: Parameters = None) -> dict[str, Any] | None:
         """The first row, or None."""
         rows = await self.fetch_all(sql, parameters)
         return rows[0] if rows else None
-
-    async def _guarded(self, statement: TextClause, values: dict[str, Any]) -> list[Sequence[Any]]:
-        denied: list[str] = []
-
-        def decide(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-            if _allows(action, first, second):
-                return sqlite3.SQLITE_OK
-            parts = (_ACTIONS.get(action, f"action {action}"), first, second)
-            denied.append(" ".join(part for part in parts if part))
-            return sqlite3.SQLITE_DENY
-
-        await self._snapshot.on_driver(lambda connection: connection.set_authorizer(decide))
-        try:
-            return await self._snapshot.rows(statement, values)
-        except Exception as error:
-            if not denied:
-                raise
-            raise ReadOnlyStoreError(
-                "This statement is not a read; nothing was run.",
-                expected="a statement that only reads",
-                observed=denied[0],
-                remedy="Read with SELECT; the store is open read-only.",
-            ) from error
-        finally:
-            await self._snapshot.on_driver(lambda connection: connection.set_authorizer(None))
 
 
 class GenericReading(ReadingSurface):
@@ -174,7 +92,7 @@ class GenericReading(ReadingSurface):
     @asynccontextmanager
     async def read_snapshot(self, *, deadline: float | None = DEADLINE) -> AsyncIterator[SnapshotReading]:
         """One consistent view of the store for several reads; `deadline` is in seconds, for each."""
-        async with self._reading.reader.snapshot(deadline=deadline) as snapshot:
+        async with self._reading.reader.snapshot(deadline=deadline, generic=True) as snapshot:
             yield SnapshotReading(snapshot)
 
     async def fetch_one(

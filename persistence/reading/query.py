@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
@@ -115,8 +116,7 @@ async def find(
     order: tuple[By, ...] = (),
 ) -> dict[str, Any] | None:
     """The first row that meets the filters; None when there is none, or no such table."""
-    async with reading.reader.snapshot() as snapshot:
-        return await find_in(reading, snapshot, table, filters, order)
+    return await reading.reader.load(lambda snapshot: find_in(reading, snapshot, table, filters, order))
 
 
 async def find_in(
@@ -173,8 +173,7 @@ async def listed(
     page = Page()
     while True:
         wanted = _CHUNK if limit is None else min(_CHUNK, limit - len(page))
-        async with reading.reader.snapshot() as snapshot:
-            part = await _part(reading, snapshot, listing, filters, wanted, after)
+        part = await reading.reader.load(partial(_part, reading, listing, filters, wanted, after))
         page.extend(part)
         page.next, page.part_of, page.missing = part.next, part.part_of, part.missing
         page.read = _joined(page.read, part.read)
@@ -191,11 +190,11 @@ def _joined(before: ReadInfo | None, now: ReadInfo | None) -> ReadInfo | None:
 
 async def _part(
     reading: StoreReading,
-    snapshot: Snapshot,
     listing: Listing,
     filters: Filters,
     limit: int,
     after: str | None,
+    snapshot: Snapshot,
 ) -> Page:
     shape = (await reading.tables(snapshot)).get(listing.table)
     missing = missing_of(listing.table, shape)
@@ -253,7 +252,8 @@ def _behind(
 
 async def count(reading: StoreReading, table: str, filters: Filters) -> int | None:
     """How many rows meet the filters; None when the store has no such table."""
-    async with reading.reader.snapshot() as snapshot:
+
+    async def counted(snapshot: Snapshot) -> int | None:
         shape = (await reading.tables(snapshot)).get(table)
         if shape is None or not shape.columns:
             return None
@@ -262,3 +262,5 @@ async def count(reading: StoreReading, table: str, filters: Filters) -> int | No
             return 0
         query = select(func.count()).select_from(sql_table(shape.name)).where(*clauses)
         return int(await snapshot.scalar(query))
+
+    return await reading.reader.load(counted)
