@@ -55,12 +55,20 @@ def _run(arguments: Sequence[str], as_json: bool) -> int:
         return INTERRUPTED
     except click.ClickException as error:
         return _usage(error, as_json)
-    except StoreError as error:
-        return _refused(error, as_json)
     except BrokenPipeError:
         raise
+    except SystemExit:  # what click makes of a broken pipe
+        raise BrokenPipeError from None
     except Exception as error:
-        return _our_fault(error, as_json)
+        return _failed(error, as_json)
+
+
+def _failed(error: Exception, as_json: bool) -> int:
+    from inspector.cli.answered import Answered
+
+    if isinstance(error, Answered):
+        error, as_json = error.error, False
+    return _refused(error, as_json) if isinstance(error, StoreError) else _our_fault(error, as_json)
 
 
 def _usage(error: Any, as_json: bool) -> int:
@@ -68,10 +76,7 @@ def _usage(error: Any, as_json: bool) -> int:
 
     message = error.format_message()
     if as_json:
-        from inspector.reports.shapes import document
-
-        refusal = {"type": "UsageError", "code": "usage", "message": message}
-        _print(document(refusal={**dict.fromkeys(_FIELDS), **refusal, "committed": []}))
+        _print_refusal(StoreError(message, code="usage").as_dict() | {"type": "UsageError"})
     _say(f"store-inspector: {safe.text(message)}")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "store-inspector"
@@ -79,14 +84,9 @@ def _usage(error: Any, as_json: bool) -> int:
     return int(error.exit_code)
 
 
-_FIELDS = ("type", "code", "message", "where", "expected", "observed", "remedy")
-
-
 def _refused(error: StoreError, as_json: bool) -> int:
     if as_json:
-        from inspector.reports.shapes import document
-
-        _print(document(refusal=error.as_dict()))
+        _print_refusal(error.as_dict())
     from inspector.reports.refusals import refusal_lines
 
     _say("\n".join(refusal_lines(error)))
@@ -94,25 +94,27 @@ def _refused(error: StoreError, as_json: bool) -> int:
 
 
 def _our_fault(error: Exception, as_json: bool) -> int:
-    import traceback
-
     from inspector import safe
+    from inspector.cli.answered import place_of, refusal_of
 
     if os.environ.get("STORE_INSPECTOR_TRACEBACK"):
-        traceback.print_exception(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"  # noqa: PTH119
-    what = f"{type(error).__name__} at {place}"
-    if as_json:
-        from inspector.reports.shapes import document
+        import traceback
 
-        refusal = {"type": type(error).__name__, "code": "our-fault", "message": str(error), "where": place}
-        _print(document(refusal={**dict.fromkeys(_FIELDS), **refusal, "committed": []}))
+        traceback.print_exception(error)
+    if as_json:
+        _print_refusal(refusal_of(error))
+    what = f"{type(error).__name__} at {place_of(error)}"
     _say(
         f"store-inspector: this is our fault, not the store's, which is as it was: {safe.text(what)}. "
         "To report it, send what the same command prints with STORE_INSPECTOR_TRACEBACK=1."
     )
     return 1
+
+
+def _print_refusal(refusal: dict[str, Any]) -> None:
+    from inspector.reports.shapes import document
+
+    _print(document(refusal=refusal))
 
 
 def _print(text: str) -> None:

@@ -8,11 +8,11 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from inspector import formats, safe
+from inspector.cli.answered import Answered, refusal_of
 from inspector.cli.cursor import read_cursor, write_cursor
 from inspector.cli.options import Listing
 from inspector.reports import shapes
-from inspector.reports.writers import Form, encode, writer
-from persistence.errors import StoreError
+from inspector.reports.writers import Form, RowWriter, encode, writer
 
 if TYPE_CHECKING:
     from persistence.reading.source import RowSource
@@ -61,12 +61,14 @@ async def _as_data(
     store = shapes.store_shape(await db.facts()) if form == "json" else None
     # CSV on a terminal would speak to it: only JSON, whose text is ASCII, goes there as it is.
     visible = sys.stdout.isatty() and form == "csv"
-    out = writer(form, source.columns, store=store, extra=extra)
+    out: RowWriter | None = None
     last: tuple[Any, ...] | None = None
     count, more = 0, False
-    write(out.begin())
     try:
         async for row in _rows(source, asked.limit, after):
+            if out is None:  # with the first row the columns are known; until then a refusal is all
+                out = writer(form, source.columns, store=store, extra=extra)
+                write(out.begin())
             if asked.limit is not None and count >= asked.limit:
                 more = True
                 break
@@ -74,16 +76,20 @@ async def _as_data(
             last = row.key
             text = out.row(row.cells)
             write(safe.lines(text, limit=len(text)) if visible else text)
-    except StoreError as error:
-        if form != "json":
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if out is None or form != "json":
             raise
+        # The object is open: it is closed with what went wrong, so that it stays one object.
         cursor = write_cursor(source, last) if last is not None else None
-        summary = {"next": cursor, "complete": False, "reason": error.message, "refusal": error.as_dict()}
-        write(out.end(**summary))
-        from inspector.reports.refusals import refusal_lines
-
-        say("\n".join(refusal_lines(error)))
-        return error.exit_status
+        refusal = refusal_of(error)
+        reason = refusal["message"]
+        write(out.end(next=cursor, complete=False, reason=reason, refusal=refusal))
+        raise Answered(error) from error
+    if out is None:
+        out = writer(form, source.columns, store=store, extra=extra)
+        write(out.begin())
     cursor = write_cursor(source, last) if more and last is not None else None
     write(out.end(next=cursor, **_completeness(source, asked, more)))
     _notice(source, asked, count, more, cursor, what)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
-from inspector.reports.writers import ENDINGS, Form, encode, writer
+from inspector.reports.writers import ENDINGS, Form, RowWriter, encode, writer
 from persistence.errors import StoreError
 
 if TYPE_CHECKING:
@@ -80,20 +80,25 @@ async def export_rows(
     """
     rows = 0
     more = False
-    out = writer(form, source.columns, store=store, neutralise=neutralise)
 
     async def pieces() -> AsyncIterator[str]:
         nonlocal rows, more
-        yield out.begin()
+        out: RowWriter | None = None
         asked = None if limit is None else limit + 1
         async for row in _closing(source.everything(limit=asked)):
             if limit is not None and rows >= limit:
                 more = True
                 break
             rows += 1
+            if out is None:  # with the first row the columns are known
+                out = writer(form, source.columns, store=store, neutralise=neutralise)
+                yield out.begin()
             yield out.row(row.cells)
             if progress is not None and rows % 256 == 0:
                 progress(rows)
+        if out is None:
+            out = writer(form, source.columns, store=store, neutralise=neutralise)
+            yield out.begin()
         yield out.end(count=rows, **_completeness(source, limit, more))
 
     size = await _write(target, pieces(), location, overwrite)

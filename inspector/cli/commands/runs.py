@@ -65,6 +65,7 @@ async def _runs(db: StateDB, wanted: Any, asked: Listing, order: str | None, des
 
     source = db.runs(wanted)
     if order is not None:
+        await source.window(0, 1)  # what columns there are is known with the first load
         names = [column.name for column in source.columns if column.sortable and not column.missing]
         if order not in names:
             raise click.UsageError(f"Runs can be sorted by {', '.join(names)}; not by {order}.")
