@@ -27,6 +27,7 @@ from persistence.records import FileFacts
 from persistence.sidecars import JournalFacts, LogFacts, log_header_valid, read_journal, read_log
 
 __all__ = [
+    "KEEPS",
     "LOG_CHECK_LIMIT",
     "Header",
     "Held",
@@ -51,6 +52,9 @@ Identity = tuple[int, int]
 
 LOG_CHECK_LIMIT = 256 * 1024 * 1024
 """Bytes of a log above which its frames are not checked one by one (that takes some three seconds)."""
+
+KEEPS = os.name != "nt"
+"""Whether a descriptor is kept: on Windows a lock belongs to the handle that took it (ADR-0128 D7)."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0)
@@ -175,6 +179,15 @@ def _let_go() -> None:
 @contextlib.contextmanager
 def held(path: bytes, *, sidecar: bool = False) -> Iterator[Held]:
     """A file's held descriptor, kept from being let go while it is used. Raises OSError."""
+    if not KEEPS:
+        # An ordinary open: one that stays would keep others from renaming or removing the file.
+        fd = os.open(path, _FLAGS)
+        try:
+            found = os.fstat(fd)
+            yield Held(fd, (found.st_dev, found.st_ino))
+        finally:
+            os.close(fd)
+        return
     with _lock:
         file = hold(path, sidecar=sidecar)
         file.users += 1

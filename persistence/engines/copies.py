@@ -88,10 +88,12 @@ def make(
     limit: int | None = COPY_LIMIT,
     progress: Callable[[Progress], None] | None = None,
     stopped: Stopped = lambda: False,
+    tries: int = _TRIES,
 ) -> PrivateCopy:
     """A private copy of the store at `path`, recovered as SQLite would recover the store itself.
 
-    Blocking; not on a thread the kernel holds. `limit` is in bytes (None: any size). Raises
+    Blocking; not on a thread the kernel holds. `limit` is in bytes (None: any size). `tries` bounds how
+    often it is taken again when the store moved under it. Raises
     CopyRefusedError (`copy-too-large`, `no-room`), StoreMovedError, CancelledReadError, and the
     refusals of `routes.look`.
     """
@@ -99,7 +101,7 @@ def make(
     sweep_leftovers()
     copy = _new_directory(display)
     try:
-        for attempt in range(_TRIES):
+        for attempt in range(tries):
             sight = routes.look(path, display)
             before = _parts(path, with_journal, with_log)
             _room(before.sizes, copy.directory, display, limit)
@@ -122,7 +124,7 @@ def make(
         raise
     copy.remove()
     raise StoreMovedError(
-        f"The store changed under each of {_TRIES} copies of it.",
+        f"The store changed under {'a copy' if tries == 1 else f'each of {tries} copies'} of it.",
         where=display,
         remedy="Try again when the program that writes it is less busy.",
     )

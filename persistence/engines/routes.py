@@ -78,33 +78,43 @@ def look(path: bytes, display: str, check: Callable[[int, int], None] | None = N
             raise _missing(path, display)
         if not modes.S_ISREG(found.st_mode):
             raise _not_a_file(path, found.st_mode, display)
-        file = files.hold(path)
-        header = files.read_header(file)
-        log, journal = _sidecar(path, b"-wal", display), _sidecar(path, b"-journal", display)
-        sight = Sight(
-            path,
-            display,
-            (found.st_dev, found.st_ino),
-            header,
-            found.st_nlink,
-            log,
-            log_valid=not log or _quietly(files.log_header, path + b"-wal"),
-            index=_readable(path + b"-shm"),
-            journal=journal,
-            # A live writer of a rollback store makes one journal after another; SQLite tells a hot one
-            # there by its locks, and no descriptor need be held for each.
-            hot=bool(journal)
-            and (header.log_format or not header.sqlite)
-            and _quietly(lambda name: files.journal_facts(name).hot_header, path + b"-journal"),
-            file_system=files.untrusted_file_system(path, found.st_dev),
-        )
-        sight = replace(sight, notices=_notices(sight))
-        if not header.sqlite and not sight.empty:
-            _sqlite_or_refused(sight, file, display)
-        wrong, said = _log_notices(sight, file, check)
-        return replace(sight, contradictions=wrong, notices=said)
+        with files.held(path) as file:
+            return _look(path, display, found, file, check)
     except OSError as error:
         raise files.os_refusal(error, display) from error
+
+
+def _look(
+    path: bytes,
+    display: str,
+    found: os.stat_result,
+    file: files.Held,
+    check: Callable[[int, int], None] | None,
+) -> Sight:
+    header = files.read_header(file)
+    log, journal = _sidecar(path, b"-wal", display), _sidecar(path, b"-journal", display)
+    sight = Sight(
+        path,
+        display,
+        (found.st_dev, found.st_ino),
+        header,
+        found.st_nlink,
+        log,
+        log_valid=not log or _quietly(files.log_header, path + b"-wal"),
+        index=_readable(path + b"-shm"),
+        journal=journal,
+        # A live writer of a rollback store makes one journal after another; SQLite tells a hot one
+        # there by its locks, and no descriptor need be held for each.
+        hot=bool(journal)
+        and (header.log_format or not header.sqlite)
+        and _quietly(lambda name: files.journal_facts(name).hot_header, path + b"-journal"),
+        file_system=files.untrusted_file_system(path, found.st_dev),
+    )
+    sight = replace(sight, notices=_notices(sight))
+    if not header.sqlite and not sight.empty:
+        _sqlite_or_refused(sight, file, display)
+    wrong, said = _log_notices(sight, file, check)
+    return replace(sight, contradictions=wrong, notices=said)
 
 
 def opening(sight: Sight) -> Opening:
