@@ -13,7 +13,7 @@ from persistence.reading.store import ReadingSurface
 
 if TYPE_CHECKING:
     from persistence.reading.source import RowSource
-    from persistence.records import Cell, Order
+    from persistence.records import Cell, Order, RunChoices, RunDetail, RunFilter
 
 __all__ = ["BrowseSurface"]
 
@@ -21,23 +21,32 @@ __all__ = ["BrowseSurface"]
 class BrowseSurface(ReadingSurface):
     """What screens page through, over the store `StateDB` opened."""
 
-    def runs(self, filter: Any = None, order: Order | None = None) -> RowSource:
+    def runs(self, filter: RunFilter | None = None, order: Order | None = None) -> RowSource:
         """Sessions as a windowed source, newest first unless an order is asked for."""
         from persistence.reading import runs
 
         return runs.runs(self._reading, filter, order)
 
-    async def run_choices(self) -> Any:
+    async def run_choices(self) -> RunChoices:
         """The distinct statuses, projects, agents and models with their counts, for filters."""
         from persistence.reading import runs
 
         return await runs.run_choices(self._reading)
 
-    async def run(self, session_id: str) -> Any:
+    async def run(self, session_id: str) -> RunDetail | None:
         """One session with its branches, invocation, counts and raw row; None when there is none."""
-        from persistence.reading import runs
+        from persistence.reading import run
 
-        return await runs.run(self._reading, session_id)
+        return await run.run(self._reading, session_id)
+
+    async def find_run(self, text: str) -> str | None:
+        """The session id `text` names: an id, a run id, or a beginning that only one has; None: no such run.
+
+        StoreError `ambiguous-run` when several begin with it.
+        """
+        from persistence.reading import run
+
+        return await run.find_run(self._reading, text)
 
     async def transcript(self, progression_id: str) -> Any:
         """A progression's positions as a windowed conversation."""
@@ -55,15 +64,33 @@ class BrowseSurface(ReadingSurface):
 
     def signals(self, session_id: str) -> RowSource:
         """A session's signals in their order, as a windowed source."""
-        from persistence.reading import runs
+        from persistence.reading import belongings
 
-        return runs.signals(self._reading, session_id)
+        return belongings.signals(self._reading, session_id)
 
     def transitions(self, entity_type: str, entity_id: str) -> RowSource:
         """An entity's status history, oldest first, as a windowed source."""
-        from persistence.reading import runs
+        from persistence.reading import belongings
 
-        return runs.transitions(self._reading, entity_type, entity_id)
+        return belongings.transitions(self._reading, entity_type, entity_id)
+
+    def controls(self, session_id: str) -> RowSource:
+        """What was asked of a session while it ran, oldest first, as a windowed source."""
+        from persistence.reading import belongings
+
+        return belongings.controls(self._reading, session_id)
+
+    def engine_runs_of(self, session_id: str) -> RowSource:
+        """The engine runs of a session, oldest first, as a windowed source."""
+        from persistence.reading import belongings
+
+        return belongings.engine_runs(self._reading, session_id)
+
+    def artifacts_of(self, session_id: str | None = None, invocation_id: str | None = None) -> RowSource:
+        """The artifacts that name a session or an invocation, oldest first, as a windowed source."""
+        from persistence.reading import belongings
+
+        return belongings.artifacts_of(self._reading, session_id, invocation_id)
 
     def counts(self) -> AsyncIterator[Any]:
         """Rows per table, one table after another as each is counted."""

@@ -31,7 +31,6 @@ from persistence.reading.plans import Ask, Drive, Plan, Statement, fits_text, va
 from persistence.reading.previews import (
     HEAD,
     HEAD_CHARACTERS,
-    LONGEST,
     Source,
     cell_part,
     heads,
@@ -68,11 +67,8 @@ class Cells:
         self._by_blob = dialect == "sqlite" and key.rowid and blobs
         self._compiled: dict[object, Statement] = {}
 
-    def read(
-        self, keys: Sequence[tuple[Any, ...]], whole: bool = False
-    ) -> Plan[list[tuple[Cell, ...] | None]]:
-        """The cells of each key; None for a row that is gone."""
-        limit = LONGEST if whole else HEAD
+    def read(self, keys: Sequence[tuple[Any, ...]], limit: int = HEAD) -> Plan[list[tuple[Cell, ...] | None]]:
+        """The cells of each key, whole up to `limit` bytes; None for a row that is gone."""
         out: list[tuple[Cell, ...] | None] = []
         if self._by_blob:
             out = yield Drive(lambda connection: self._through_blobs(connection, keys, limit))

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, TableClause, column, func, literal
 
 from persistence.reading.fences import Found
 from persistence.reading.plans import Ask, Plan, Statement, run
-from persistence.reading.previews import HEAD, LONGEST, Source, cell_part, heads, part_of, previewed
+from persistence.reading.previews import HEAD, Source, cell_part, heads, part_of, previewed
 from persistence.records import Cell, CellPart, Extent
 
 if TYPE_CHECKING:
@@ -122,12 +122,9 @@ class FirstCells:
         self._sources = tuple(sources)
         self._dialect = dialect
 
-    def read(
-        self, keys: Sequence[tuple[Any, ...]], whole: bool = False
-    ) -> Plan[list[tuple[Cell, ...] | None]]:
+    def read(self, keys: Sequence[tuple[Any, ...]], limit: int = HEAD) -> Plan[list[tuple[Cell, ...] | None]]:
         if not keys:
             return []
-        limit = LONGEST if whole else HEAD
         first, count = keys[0][0], len(keys)
         query = self._path.rows.with_only_columns(*previewed(self._sources, self._dialect, limit))
         rows = yield Ask(Statement(query.limit(count).offset(first), self._dialect))

@@ -16,6 +16,7 @@ from persistence.reading.firstpart import FirstCells, FirstPath
 from persistence.reading.listed import Listed, Make, Walk
 from persistence.reading.paths import BuiltPath, Path
 from persistence.reading.plans import Ask, Plan, Statement, run, value
+from persistence.reading.previews import LONGEST
 from persistence.reading.scans import TooLongToMark
 from persistence.reading.sorting import Built
 from persistence.records import (
@@ -162,7 +163,7 @@ class Listing:
             return None
         async with self._reader.snapshot() as snapshot:
             _, cells = await self._ready(snapshot)
-            found = await run(snapshot, lambda: cells.read([own], whole=True))
+            found = await run(snapshot, lambda: cells.read([own], LONGEST))
             row = None if found[0] is None else self._row(own, found[0])
         if row is None or not any(cell is PENDING for cell in row.cells):
             return row
@@ -301,7 +302,7 @@ class Listing:
         step = 1 if self._reader.dialect == "sqlite" and not isinstance(cells, FirstCells) else 32
         for start in range(0, len(keys), step):
             some = keys[start : start + step]
-            found = yield from cells.read(some, whole=True)
+            found = yield from cells.read(some, LONGEST)
             rows.extend(self._row(key, row) for key, row in zip(some, found, strict=True) if row is not None)
             size += sum(len(cell) for row in found for cell in row or () if isinstance(cell, str | bytes))
             if size > _BYTES_AT_ONCE and start + step < len(keys):
