@@ -31,6 +31,8 @@ __all__ = [
     "RunChoices",
     "RunDetail",
     "RunFilter",
+    "TranscriptEntry",
+    "TranscriptPart",
     "Unreadable",
     "Window",
 ]
@@ -241,6 +243,57 @@ class RunDetail:
 
 
 @dataclass(frozen=True, slots=True)
+class TranscriptPart:
+    """One part of a message's content, taken apart for people.
+
+    `text`: `text`, under `name` (system, instruction, response, ...; "" when it is just text). `call`: a tool
+    call, `function` with `value` its arguments. `result`: its result, `value` the output and `arguments`
+    what it was called with. `json`: anything else, `value` under the key `name` ("" for the whole). `cut`:
+    `text` goes on; `TranscriptEntry.truncated` says so for the whole entry.
+    """
+
+    kind: Literal["text", "call", "result", "json"]
+    name: str = ""
+    text: str = ""
+    function: str | None = None
+    value: Any = None
+    arguments: Any = None
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptEntry:
+    """One position of a progression.
+
+    `exists` is False for an id that no message has, and for a list entry that is no id (`id` is its JSON then,
+    and `problem` says so). `duplicate_of` is the position where the id stood first. `out_of_order`: dated
+    before the message in front of it. `content` is the decoded JSON, None when absent or not JSON: then
+    `raw` is what lies there and `problem` why it cannot be read; `problem` is also set for JSON that had to be
+    read leniently. `size` is the content's in bytes. `truncated`: parts show only the beginning,
+    `Transcript.whole` has the rest. `key` is the row's key in `rows("messages")`.
+    """
+
+    position: int
+    id: str
+    exists: bool = True
+    duplicate_of: int | None = None
+    out_of_order: bool = False
+    role: str | None = None
+    sender: str | None = None
+    recipient: str | None = None
+    channel: str | None = None
+    created_at: float | None = None
+    class_name: str | None = None
+    parts: tuple[TranscriptPart, ...] = ()
+    content: Any = None
+    raw: str | None = None
+    problem: str | None = None
+    size: int = 0
+    truncated: bool = False
+    key: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CellPart:
     """Some bytes of one cell, as stored: `data` from byte `offset` on, of `size` in all. `kind` says what
     the whole is: `text` (in `encoding`), `blob`, or `value` (a number's digits)."""
@@ -359,3 +412,29 @@ class StoreFacts:
     user_version: int | None = None
     read: ReadInfo | None = None
     extra: Mapping[str, Cell] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaApplied:
+    """What a native open did to a store before it was opened, all of it in one transaction.
+
+    `backup` is the path of the copy made before tables were rebuilt; `backups` are all such copies that lie
+    beside the store now, which no program removes by itself. A store that needed nothing has only those.
+    """
+
+    created: bool = False
+    from_version: str | None = None  # the version row as it was; None when there was none
+    tables_added: tuple[str, ...] = ()
+    tables_rebuilt: tuple[str, ...] = ()
+    columns_added: tuple[str, ...] = ()  # table.column
+    indexes_changed: tuple[str, ...] = ()
+    backfilled: Mapping[str, int] = field(default_factory=dict)  # rows by backfill, where there were any
+    stamped: bool = False
+    backup: str | None = None
+    backups: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return self.created or self.stamped
