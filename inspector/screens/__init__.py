@@ -48,6 +48,14 @@ PLACES: tuple[PlaceInfo, ...] = (
         needs="sessions",
     ),
     PlaceInfo(
+        "run",
+        "Run",
+        "One run: its conversation, timeline, branches, signals, history, artifacts",
+        "inspector.screens.run:RunPlace",
+        needs="sessions",
+        parent="runs",
+    ),
+    PlaceInfo(
         "open",
         "Open",
         "Choose a store: recent ones, the default one, the demo, or any name",
