@@ -107,10 +107,17 @@ class Gate:
                 self._changed.notify_all()
 
     @contextmanager
-    def handle(self, kind: str, label: str) -> Iterator[Handle]:
-        """Registers a writable handle for as long as it is open."""
+    def handle(
+        self, kind: str, label: str, *, beside: Callable[[tuple[Handle, ...]], None] | None = None
+    ) -> Iterator[Handle]:
+        """Registers a writable handle for as long as it is open.
+
+        `beside` is shown the handles there are, in the same moment; what it raises keeps this one out.
+        """
         handle = Handle(kind, label)
         with self._changed:
+            if beside is not None:
+                beside(tuple(self._handles))
             self._handles.append(handle)
         try:
             yield handle

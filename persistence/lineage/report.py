@@ -94,13 +94,15 @@ class Opener:
 class LineageReport:
     """Whose store it is, what each open would do, and every read and rule that says so.
 
-    `seen` is None when no read could make sense of the file. `at` is when it was examined (seconds since
-    1970, UTC). `backups` and `openers` are None where the system does not say.
+    `seen` are the rows that decide; None when no read could make sense of the store. `file_rows` is what the
+    file alone shows, which decides nothing beside a journal or a log. `at` is when it was examined (seconds
+    since 1970, UTC). `backups` and `openers` are None where the system does not say.
     """
 
     location: StoreLocation
     at: float
     seen: Seen | None
+    file_rows: Seen | None
     read_only: Verdict
     native: Verdict
     compatibility: Verdict

@@ -7,8 +7,9 @@ collation or a type affinity of the table cannot hide or invent a row.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from persistence.lineage.version import Value
 from persistence.schema.known import OTHER_COMPONENT_TABLES, TABLES
@@ -112,6 +113,11 @@ def meta_values(connection: sqlite3.Connection) -> tuple[tuple[Value, ...], tupl
 
     schema_meta must be a table with `key` and `value`. Raises sqlite3.Error.
     """
+    with _exact(connection) as ask:
+        return _values(ask)
+
+
+def _values(ask: Ask) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     found: dict[str, list[Value]] = {"lineage": [], "version": []}
     # `+` and COLLATE keep the comparison from using an index, an affinity or a collation of the table.
     statement = (
@@ -120,8 +126,7 @@ def meta_values(connection: sqlite3.Connection) -> tuple[tuple[Value, ...], tupl
         "WHERE typeof(key) = 'text' AND +key COLLATE BINARY = ? AND value IS NOT NULL LIMIT ?"
     )
     for key, values in found.items():
-        for row in connection.execute(statement, (LONGEST, key, _MOST_ALIKE)):
-            values.append(row[1])
+        values += [row[1] for row in ask(statement, (LONGEST, key, _MOST_ALIKE))]
     return tuple(found["lineage"]), tuple(found["version"])
 
 
@@ -130,11 +135,35 @@ def read_rows(connection: sqlite3.Connection, *, tolerant: bool = False) -> Seen
 
     `tolerant` skips what an interrupted transaction left half-written instead (the first read of D7).
     """
+    with _exact(connection) as ask:
+        if tolerant:
+            # Lets SQLite go on behind an entry of the schema that it cannot parse; changes nothing.
+            ask("PRAGMA writable_schema=1")
+        return _read(ask, tolerant)
+
+
+Ask = Callable[..., list[tuple[Any, ...]]]
+
+
+@contextmanager
+def _exact(connection: sqlite3.Connection) -> Iterator[Ask]:
+    """Questions to a connection whose rows are tuples and whose text is exact, whatever its owner set."""
+    before = connection.text_factory
     connection.text_factory = _text
-    if tolerant:
-        # Lets SQLite go on behind an entry of the schema that it cannot parse; changes nothing.
-        connection.execute("PRAGMA writable_schema=1")
-    names = connection.execute("SELECT type, name, sql FROM main.sqlite_master").fetchall()
+
+    def ask(statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        return cursor.execute(statement, parameters).fetchall()
+
+    try:
+        yield ask
+    finally:
+        connection.text_factory = before
+
+
+def _read(ask: Ask, tolerant: bool) -> Seen:
+    names = ask("SELECT type, name, sql FROM main.sqlite_master")
     tables: list[str] = []
     views: list[str] = []
     virtual: set[str] = set()
@@ -153,7 +182,7 @@ def read_rows(connection: sqlite3.Connection, *, tolerant: bool = False) -> Seen
         if name not in KNOWN or (name in virtual):
             continue
         try:
-            columns[name] = _columns(connection, name)
+            columns[name] = _columns(ask, name)
         except sqlite3.DatabaseError as error:
             if not tolerant:
                 raise
@@ -168,8 +197,8 @@ def read_rows(connection: sqlite3.Connection, *, tolerant: bool = False) -> Seen
     )
     if seen.has_pair:
         try:
-            lineage, version = meta_values(connection)
-            seen = seen._replace(lineage=lineage, version=version, rows=_meta_rows(connection))
+            lineage, version = _values(ask)
+            seen = seen._replace(lineage=lineage, version=version, rows=_meta_rows(ask))
         except sqlite3.DatabaseError as error:
             if not tolerant:
                 raise
@@ -190,21 +219,21 @@ def _meta_kind(tables: list[str], views: list[str], virtual: set[str]) -> str:
     return MetaKind.ABSENT
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> tuple[MetaColumn, ...]:
-    rows = connection.execute(f"PRAGMA main.table_xinfo({quoted(table)})").fetchall()
+def _columns(ask: Ask, table: str) -> tuple[MetaColumn, ...]:
+    rows = ask(f"PRAGMA main.table_xinfo({quoted(table)})")
     return tuple(MetaColumn(row[1], row[6] != 0, row[5]) for row in rows)
 
 
-def _meta_rows(connection: sqlite3.Connection) -> tuple[MetaRow, ...]:
+def _meta_rows(ask: Ask) -> tuple[MetaRow, ...]:
     def part(column: str) -> str:
         return (
             f"CASE WHEN typeof({column}) IN ('text', 'blob') THEN substr({column}, 1, {_SHOWN}) "
             f"ELSE {column} END, length({column})"
         )
 
-    rows = connection.execute(
+    rows = ask(
         f"SELECT {part('key')}, {part('value')} FROM main.schema_meta NOT INDEXED LIMIT {_MOST_ROWS}"  # noqa: S608
-    ).fetchall()
+    )
     found = [MetaRow(key, value, size if size and size > _SHOWN else None) for key, _, value, size in rows]
     return tuple(sorted(found, key=lambda row: (str(row.key), str(row.value))))
 

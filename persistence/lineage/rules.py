@@ -24,12 +24,12 @@ from persistence.lineage.version import Value, Version, VersionKind, classify
 from persistence.schema.known import LINEAGE, SCHEMA_VERSION
 
 __all__ = [
+    "CONNECTION",
     "LATER",
     "NATIVE",
     "PARTS",
     "READ",
     "SERVER",
-    "UNDER_LOCK",
     "Answer",
     "Asked",
     "Case",
@@ -412,8 +412,8 @@ NATIVE: tuple[Rule, ...] = (
 )
 """A writable native open of a SQLite store, before any writable connection and on the first one."""
 
-UNDER_LOCK: tuple[Rule, ...] = (_TABLE, _PAIR, _LINEAGE, _ABOVE, _RELEASE)
-"""Each writing transaction of schema application, under its write lock."""
+CONNECTION: tuple[Rule, ...] = NATIVE[2:]
+"""What a writable connection asks of its own reads, and each writing transaction of schema application."""
 
 LATER: tuple[Rule, ...] = (_LINEAGE,)
 """A connection opened after the schema was applied: a version above ours is not raised from a write."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from persistence import files
 from persistence.engines.thread import in_thread
+from persistence.lineage.exposure import exposed_to_wal_reset
 from persistence.reading.values import readable
 from persistence.records import FileFacts, StoreFacts, TableShape
 from persistence.schema.known import TABLES
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
     from persistence.reading.store import StoreReading
 
 __all__ = ["exposed_to_wal_reset", "read_facts"]
-
-_EXPOSED_FROM, _FIXED_IN = (3, 7, 0), (3, 51, 3)
-_FIXED_BACK = ((3, 50, 7), (3, 44, 6))
-
-
-def exposed_to_wal_reset(version: tuple[int, ...]) -> bool:
-    """Whether this SQLite has the WAL-reset race: 3.7.0 to 3.51.2, fixed in 3.51.3, 3.50.7 and 3.44.6."""
-    if not _EXPOSED_FROM <= version < _FIXED_IN:
-        return False
-    return not any(version[:2] == fixed[:2] and version >= fixed for fixed in _FIXED_BACK)
 
 
 async def read_facts(reading: StoreReading) -> StoreFacts:

@@ -1,0 +1,301 @@
+"""What lies where a store is said to be, by `stat` and first bytes, and whether it agrees (DECISIONS 18).
+
+Each look is one moment; the reads that follow ask again whether it still held.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as modes
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from persistence import files
+from persistence.errors import NotAStoreError, StoreError, StoreMissingError
+from persistence.lineage.journals import at_rest, broken_records, header_makes_sense
+from persistence.lineage.report import ReadStep
+from persistence.lineage.rules import Damage
+from persistence.magic import HEAD, looks_like
+from persistence.records import Notice
+
+__all__ = ["Parts", "look"]
+
+Check = Callable[[int, int], None]
+"""Told how many frames of a long log are checked; may raise to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The store's files at one moment. `error` says why the file itself cannot be read at all.
+
+    `hot`: a journal that begins with a header lies beside it. `journal` and `log`: their bytes, 0 for none.
+    `readable_log`: the log may be read and begins as one.
+    """
+
+    path: bytes
+    display: str
+    identity: files.Identity | None = None
+    header: files.Header | None = None
+    links: int = 1
+    hot: bool = False
+    journal: int = 0
+    log: int = 0
+    readable_log: bool = False
+    index: bool = False
+    damage: tuple[Damage, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    steps: tuple[ReadStep, ...] = ()
+    error: StoreError | None = None
+
+    @property
+    def name(self) -> str:
+        return os.fsdecode(os.path.basename(self.path))
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is a file of zero bytes with nothing beside it."""
+        return self.header is not None and self.header.size == 0 and not self.journal and not self.log
+
+    @property
+    def database(self) -> bool:
+        return self.header is not None and self.header.sqlite
+
+    @property
+    def settled(self) -> bool:
+        """Whether the file alone says what is committed."""
+        return not self.hot and not self.log
+
+
+def look(path: bytes, display: str, check: Check | None = None) -> Parts:
+    """What is there now. Never raises for what it finds: that is in `error` and `damage`."""
+    path = files.resolve(path)
+    parts = Parts(path, display)
+    try:
+        found = files.status(path)
+        if found is None:
+            return _missing(parts)
+        parts = replace(parts, identity=(found.st_dev, found.st_ino), links=found.st_nlink)
+        if not modes.S_ISREG(found.st_mode):
+            return _not_a_file(parts, found.st_mode)
+        parts = _with_step(parts, parts.name, "stat", _stat_words(found))
+        with files.held(path) as file:
+            header = files.read_header(file)
+            head = file.read(HEAD, 0) if not header.sqlite else b""
+            held = files.someone_holds(file)
+    except OSError as error:
+        refusal = files.os_refusal(error, display)
+        return _with_step(replace(parts, error=refusal), parts.name, "header", refusal.message)
+    kind = looks_like(head, header.size) if not header.sqlite else None
+    parts = replace(parts, header=header)
+    parts = _with_step(parts, parts.name, "header", kind.words if kind else _header_words(header))
+    if found.st_nlink > 1:
+        parts = _damaged(parts, "second-name", f"the file has {found.st_nlink} names (hard links)")
+    parts = _journal(parts)
+    parts = _log(parts, held, check)
+    parts = _whole(parts)
+    if kind is not None and parts.settled and not parts.empty and not _contradicted(parts):
+        refusal = NotAStoreError(
+            f"This is not a SQLite database: it looks like {kind.words}.",
+            where=display,
+            expected="a file that begins with `SQLite format 3`",
+            observed=kind.words,
+            remedy=kind.remedy or "Name the database file itself.",
+        )
+        parts = replace(parts, error=refusal)
+    return parts
+
+
+def _missing(parts: Parts) -> Parts:
+    dangling = os.path.islink(parts.path)
+    seen = "a link to a file that is not there" if dangling else "no such file"
+    error = StoreMissingError(
+        "There is no such store. Nothing was created.",
+        where=parts.display,
+        observed=seen,
+        remedy="Check the path. `store-inspector demo` makes stores to look at.",
+    )
+    return _with_step(replace(parts, error=error), parts.name, "stat", seen)
+
+
+def _not_a_file(parts: Parts, mode: int) -> Parts:
+    kind = files.kind_of(mode)
+    error = NotAStoreError(
+        f"This is {kind}, not a database file.",
+        where=parts.display,
+        expected="a SQLite database file",
+        observed=kind,
+        remedy="Name the database file itself.",
+    )
+    return _with_step(replace(parts, error=error), parts.name, "stat", kind)
+
+
+def _stat_words(found: os.stat_result) -> str:
+    names = f", {found.st_nlink} names" if found.st_nlink != 1 else ""
+    device = f"{os.major(found.st_dev)}:{os.minor(found.st_dev)}" if hasattr(os, "major") else found.st_dev
+    return f"{found.st_size:,} bytes{names}, device {device} inode {found.st_ino}"
+
+
+def _header_words(header: files.Header) -> str:
+    kind = "write-ahead log" if header.log_format else "rollback journal"
+    return f"a SQLite database, {kind} format, {header.pages:,} pages of {header.page_size:,} bytes"
+
+
+def _with_step(parts: Parts, what: str, way: str, answer: str) -> Parts:
+    return replace(parts, steps=(*parts.steps, ReadStep(what, way, answer)))
+
+
+def _damaged(parts: Parts, code: str, observed: str) -> Parts:
+    return replace(parts, damage=(*parts.damage, Damage(code, observed)))
+
+
+def _contradicted(parts: Parts) -> bool:
+    return any(damage.code != "second-name" for damage in parts.damage)
+
+
+def _beside(parts: Parts, suffix: bytes) -> tuple[Parts, os.stat_result | None]:
+    """What lies beside the file under this suffix; None when nothing that can be read does."""
+    name = parts.name + suffix.decode()
+    try:
+        found = files.status(parts.path + suffix)
+    except OSError as error:
+        return _unreadable(parts, name, error), None
+    if found is None:
+        return _with_step(parts, name, "stat", "none"), None
+    if not modes.S_ISREG(found.st_mode):
+        kind = files.kind_of(found.st_mode)
+        parts = _damaged(parts, "odd-sidecar", f"{name} is {kind}")
+        return _with_step(parts, name, "stat", kind), None
+    return parts, found
+
+
+def _unreadable(parts: Parts, name: str, error: OSError) -> Parts:
+    code = files.os_refusal(error, parts.display).code
+    reason = error.strerror or str(error)
+    parts = _damaged(parts, code, f"{name} could not be read: {reason}")
+    return _with_step(parts, name, "header", f"not readable: {reason}")
+
+
+def _journal(parts: Parts) -> Parts:
+    parts, found = _beside(parts, b"-journal")
+    name = f"{parts.name}-journal"
+    if found is None:
+        return parts
+    if found.st_size == 0:
+        return _with_step(parts, name, "stat", "empty")
+    try:
+        with files.held(parts.path + b"-journal", sidecar=True) as file:
+            facts = files.journal_facts(parts.path + b"-journal")
+            head = file.read(28, 0)
+            broken = broken_records(file.read, facts) if facts.hot_header and header_makes_sense(facts) else 0
+    except FileNotFoundError:
+        return _with_step(parts, name, "header", "gone again")
+    except OSError as error:
+        return _unreadable(parts, name, error)
+    parts = replace(parts, hot=facts.hot_header, journal=found.st_size)
+    parts = _with_step(parts, name, "header", facts.words)
+    if facts.super_journal is not None:
+        shown = os.fsdecode(facts.super_journal)
+        there = _there(facts.super_journal)
+        parts = _with_step(parts, shown, "stat", "there: rolled back" if there else "gone: committed")
+    if not facts.hot_header:
+        if not at_rest(head):
+            return _damaged(parts, "journal-odd", f"{name} begins neither as a journal nor as one at rest")
+    elif not header_makes_sense(facts):
+        return _damaged(
+            parts,
+            "journal-odd",
+            f"{name} names a page of {facts.page_size} and a sector of {facts.sector_size} bytes",
+        )
+    elif facts.short:
+        return _damaged(
+            parts, "journal-short", f"{name} promises {facts.promised:,} bytes and has {facts.size:,}"
+        )
+    elif broken:
+        return _damaged(
+            parts, "journal-broken", f"{broken} of the {facts.records} pages in {name} are not whole"
+        )
+    return parts
+
+
+def _there(path: bytes) -> bool:
+    try:
+        return os.stat(path).st_size > 0
+    except (OSError, ValueError):
+        return False
+
+
+def _log(parts: Parts, held: bool | None, check: Check | None) -> Parts:
+    parts, found = _beside(parts, b"-wal")
+    name, path = f"{parts.name}-wal", parts.path + b"-wal"
+    if found is None:
+        return parts
+    if found.st_size == 0:
+        return _with_step(parts, name, "stat", "empty")
+    parts = replace(parts, log=found.st_size)
+    try:
+        if not files.log_header(path):
+            parts = _with_step(parts, name, "header", "not valid")
+            return _damaged(parts, "log-header", f"the header of {name} is not valid")
+        parts = _index(replace(parts, readable_log=True))
+        if held:
+            # What its users read is what their shared index says; frames come and go under a look.
+            return _with_step(parts, name, "header", f"valid, {found.st_size:,} bytes; in use, not checked")
+        facts = files.log_facts(path, check)
+    except FileNotFoundError:
+        return _with_step(replace(parts, log=0), name, "header", "gone again")
+    except OSError as error:
+        return _unreadable(parts, name, error)
+    parts = _with_step(parts, name, "check", facts.words)
+    if facts.contradicts:
+        return _damaged(
+            parts, "log-broken", f"{name} breaks off: {facts.lost_commits} transactions are behind the break"
+        )
+    if facts.torn:
+        notice = Notice(
+            "log-torn",
+            f"{name} ends in a transaction that was not finished; it is not read, which is normal after a "
+            "crash.",
+        )
+        return replace(parts, notices=(*parts.notices, notice))
+    return parts
+
+
+def _index(parts: Parts) -> Parts:
+    name = f"{parts.name}-shm"
+    try:
+        found = files.status(parts.path + b"-shm")
+    except OSError as error:
+        return _with_step(parts, name, "stat", f"not readable: {error.strerror}")
+    if found is None:
+        return _with_step(parts, name, "stat", "none")
+    if not modes.S_ISREG(found.st_mode):
+        return _with_step(parts, name, "stat", files.kind_of(found.st_mode))
+    effective = os.access in os.supports_effective_ids
+    readable = os.access(parts.path + b"-shm", os.R_OK, effective_ids=effective)
+    answer = f"{found.st_size:,} bytes{'' if readable else ', not readable'}"
+    return _with_step(replace(parts, index=readable), name, "stat", answer)
+
+
+def _whole(parts: Parts) -> Parts:
+    """Whether the file can go with what lies beside it, and is as long as it says."""
+    header = parts.header
+    assert header is not None
+    if header.size == 0 and (parts.log or parts.journal):
+        beside = "log" if parts.log else "journal"
+        return _damaged(
+            parts, "empty-beside", f"the file is empty, and a {beside} that is not lies beside it"
+        )
+    if not header.sqlite and header.size > 0 and parts.log:
+        return _damaged(parts, "no-header", "the file does not begin as a database, and a log lies beside it")
+    counted = header.pages > 0 and header.valid_for == header.change_counter
+    if header.sqlite and parts.settled and counted and header.pages * header.page_size > header.size:
+        told = header.pages * header.page_size
+        return _damaged(parts, "file-short", f"the file says it has {told:,} bytes and has {header.size:,}")
+    if not header.log_format and header.sqlite and parts.log:
+        notice = Notice(
+            "log-beside-rollback",
+            "A write-ahead log lies beside a file of the rollback format. SQLite reads it all the same, so "
+            "it is read here too.",
+        )
+        return replace(parts, notices=(*parts.notices, notice))
+    return parts

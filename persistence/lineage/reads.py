@@ -1,0 +1,271 @@
+"""The reads of ADR-0128 D7, in its order, none of which writes a byte of the store.
+
+First the file alone, immutable: no lock is taken, no journal, log or index is read. Beside a journal that
+begins with a header, its private copy is read; beside a log that is not empty, the log through its index,
+or a private copy. Where the kernel allows it, the thread that opens the store's own files is held to reading.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from persistence.engines import copies, landlock, token
+from persistence.engines.faults import error_name, fault
+from persistence.engines.gate import gate_for
+from persistence.errors import BusyError, StoreError, StoreMovedError
+from persistence.files import os_refusal, resolve
+from persistence.lineage.parts import Check, Parts, look
+from persistence.lineage.report import ReadStep
+from persistence.lineage.rows import Seen, read_rows
+from persistence.lineage.rules import Damage
+from persistence.location import sqlite_uri
+from persistence.records import Progress
+
+__all__ = ["TRIES", "Reading", "read_store"]
+
+TRIES = 8
+"""How often the reads are begun again, at most, when the store moved under them."""
+
+_DEADLINE = 5.0  # seconds for one read
+_STEPS = 1000  # of SQLite's virtual machine between two looks at the clock
+
+T = TypeVar("T")
+Report = Callable[[Progress], None]
+
+
+class Reading(NamedTuple):
+    """What the reads came to: the rows that decide (None: none could be read), and what the file alone shows.
+
+    `error` says why the deciding read failed; `route` how it was made.
+    """
+
+    parts: Parts
+    seen: Seen | None
+    file_rows: Seen | None
+    error: StoreError | None
+    steps: tuple[ReadStep, ...]
+    damage: tuple[Damage, ...]
+    kernel_held: bool = False
+    route: str | None = None
+
+
+class _Moved(Exception):
+    """The store moved under a read; the steps so far are kept for the trace."""
+
+
+def read_store(
+    path: bytes, display: str, *, check: Check | None = None, progress: Report | None = None
+) -> Reading:
+    """All the reads. Never raises for what it finds in the store; does for an interrupt."""
+    path = resolve(path)
+    steps: list[ReadStep] = []
+    for attempt in range(TRIES):
+        reads = _Reads(path, display, check, progress, steps)
+        try:
+            return reads.run()
+        except _Moved as moved:
+            steps[-1] = _with_moved(steps[-1], str(moved))
+            time.sleep(0.005 * (attempt + 1))
+    parts = look(path, display, check)
+    moving = Damage("store-moving", f"the store changed under each of {TRIES} reads of it")
+    return Reading(parts, None, None, None, tuple(steps), (*parts.damage, moving))
+
+
+def _with_moved(step: ReadStep, moved: str) -> ReadStep:
+    return ReadStep(step.what, step.way, step.answer, moved, False, step.kernel_held)
+
+
+class _Reads:
+    """One try: a look at the files, the first read, and the read that decides."""
+
+    def __init__(
+        self,
+        path: bytes,
+        display: str,
+        check: Check | None,
+        progress: Report | None,
+        steps: list[ReadStep],
+    ) -> None:
+        self._path = path
+        self._display = display
+        self._check = check
+        self._progress = progress
+        self._steps = steps
+        self._held = False
+
+    def run(self) -> Reading:
+        try:
+            before = token.settle(self._path)
+        except OSError as error:
+            before = None
+            refused = os_refusal(error, self._display)
+            self._steps.append(ReadStep(self._display, "stat", refused.message))
+        parts = look(self._path, self._display, self._check)
+        self._steps += parts.steps
+        if parts.error is not None or before is None:
+            return self._end(parts, None, None, parts.error)
+        if parts.empty:
+            return self._end(parts, Seen(), Seen(), None, route="empty")
+        first, first_error = self._first(parts)
+        if parts.settled or (not parts.hot and not parts.log):
+            if self._now() != before:
+                raise _Moved("the store changed while it was read")
+            route = "settled" if parts.header is not None and parts.header.log_format else "live"
+            self._decided(first)
+            return self._end(parts, first, first, first_error, route=route)
+        if any(damage.code in _NO_COPY for damage in parts.damage):
+            return self._end(parts, None, first, None)
+        if not parts.hot and parts.index and parts.readable_log and not _contradicted(parts):
+            through = self._through_index(parts)
+            if through is not None:
+                self._decided(through)
+                return self._end(parts, through, first, None, route="live log")
+        return self._by_copy(parts, first)
+
+    def _now(self) -> token.Token | None:
+        try:
+            return token.take(self._path)
+        except OSError:
+            return None
+
+    # -- the three ways ---------------------------------------------------------------------------
+
+    def _first(self, parts: Parts) -> tuple[Seen | None, StoreError | None]:
+        """The file alone. What an interrupted transaction left half-written is skipped."""
+        tolerant = not parts.settled
+        if not parts.database:
+            self._steps.append(ReadStep(parts.name, "immutable", "not read: it does not begin as a database"))
+            return None, None
+        try:
+            seen = self._read(parts.path, "mode=ro&immutable=1", tolerant=tolerant)
+        except sqlite3.Error as error:
+            self._steps.append(ReadStep(parts.name, "immutable", _words(error), kernel_held=self._held))
+            return None, fault(error, self._display)
+        self._steps.append(ReadStep(parts.name, "immutable", seen.words, kernel_held=self._held))
+        return seen, None
+
+    def _through_index(self, parts: Parts) -> Seen | None:
+        """The file and its log through the index that is there; None when that read fails."""
+        what = f"{parts.name} and its log"
+        assert parts.identity is not None
+        gate = gate_for(parts.identity)
+        try:
+            gate.enter(time.monotonic() + _DEADLINE)
+        except BusyError as error:
+            self._steps.append(ReadStep(what, "readonly_shm", error.message))
+            return None
+        try:
+            seen = self._read(parts.path, "mode=ro&readonly_shm=1")
+        except sqlite3.Error as error:
+            self._steps.append(ReadStep(what, "readonly_shm", _words(error), kernel_held=self._held))
+            return None
+        finally:
+            gate.leave()
+        self._steps.append(ReadStep(what, "readonly_shm", seen.words, kernel_held=self._held))
+        now = self._now()
+        if now is None or now.identity != parts.identity:
+            raise _Moved("another file took the store's name")
+        return seen
+
+    def _by_copy(self, parts: Parts, first: Seen | None) -> Reading:
+        beside = [name for name, there in (("journal", parts.hot), ("log", parts.log)) if there]
+        what = f"{parts.name} and its {' and '.join(beside)}"
+        try:
+            copy = copies.make(self._path, self._display, limit=None, progress=self._progress, tries=1)
+        except StoreMovedError as error:
+            self._steps.append(ReadStep(what, "private copy", error.message))
+            raise _Moved("the store changed while it was copied") from error
+        except StoreError as error:
+            self._steps.append(ReadStep(what, "private copy", error.message))
+            damage = Damage(error.code, f"no private copy could be read: {error.message}")
+            return self._end(parts, None, first, error, damage)
+        try:
+            seen = _on(sqlite_uri(copy.path, "mode=ro&immutable=1"), read_rows)
+        except sqlite3.Error as error:
+            self._steps.append(ReadStep(what, "private copy", _words(error)))
+            return self._end(parts, None, first, fault(error, self._display), route="copy")
+        finally:
+            copy.remove()
+        self._steps.append(ReadStep(what, "private copy", seen.words, decides=True))
+        return self._end(parts, seen, first, None, route="copy")
+
+    # -- what they share --------------------------------------------------------------------------
+
+    def _read(self, path: bytes, query: str, *, tolerant: bool = False) -> Seen:
+        def work(connection: sqlite3.Connection) -> Seen:
+            return read_rows(connection, tolerant=tolerant)
+
+        seen, self._held = _in_held_thread(lambda: _on(sqlite_uri(path, query), work))
+        return seen
+
+    def _decided(self, seen: Seen | None) -> None:
+        if seen is not None:
+            last = self._steps[-1]
+            self._steps[-1] = ReadStep(last.what, last.way, last.answer, None, True, last.kernel_held)
+
+    def _end(
+        self,
+        parts: Parts,
+        seen: Seen | None,
+        first: Seen | None,
+        error: StoreError | None,
+        *damage: Damage,
+        route: str | None = None,
+    ) -> Reading:
+        steps = tuple(self._steps)
+        return Reading(parts, seen, first, error, steps, (*parts.damage, *damage), self._held, route)
+
+
+_NO_COPY = frozenset(("odd-sidecar", "no-permission", "io-error", "too-many-files"))
+"""What keeps a part from being copied."""
+
+
+def _contradicted(parts: Parts) -> bool:
+    return any(damage.code != "second-name" for damage in parts.damage)
+
+
+def _words(error: sqlite3.Error) -> str:
+    name = error_name(error)
+    return f"failed: {error}{f' ({name})' if name else ''}"
+
+
+def _on(uri: str, work: Callable[[sqlite3.Connection], T]) -> T:
+    """What `work` answers in one transaction of a connection that only reads. Raises sqlite3.Error."""
+    until = time.monotonic() + _DEADLINE
+    connection = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+    try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+        # Nothing of the store's schema may run code, nothing is mapped that may be cut off meanwhile.
+        for setting in ("temp_store=MEMORY", "query_only=1", "trusted_schema=0", "mmap_size=0"):
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("BEGIN")
+        return work(connection)
+    finally:
+        connection.close()
+
+
+def _in_held_thread(work: Callable[[], T]) -> tuple[T, bool]:
+    """What `work` answers on a thread that the kernel holds to reading, and whether it does hold it."""
+    results: list[T] = []
+    failures: list[BaseException] = []
+    held = False
+
+    def run() -> None:
+        nonlocal held
+        held = landlock.restrict()
+        try:
+            results.append(work())
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run, name="lineage-reader", daemon=True)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+    return results[0], held
