@@ -43,6 +43,7 @@ __all__ = [
     "read_header",
     "resolve",
     "someone_holds",
+    "someone_writes",
     "status",
     "untrusted_file_system",
 ]
@@ -267,12 +268,22 @@ def someone_holds(file: Held) -> bool | None:
 
     Asks the kernel (F_OFD_GETLK) about the bytes every such connection keeps locked; takes no lock.
     """
+    return _locked(file, 0x40000002, 510)
+
+
+def someone_writes(file: Held) -> bool | None:
+    """Whether a connection, of any process, is writing this store of the rollback format now (it has the
+    reserved lock); None: the system does not say."""
+    return _locked(file, 0x40000001, 1)
+
+
+def _locked(file: Held, start: int, length: int) -> bool | None:
     if not sys.platform.startswith("linux"):
         return None
     import fcntl
 
-    # struct flock: type, whence, start, length, pid; the shared bytes are 510 from 0x40000002.
-    question = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0x40000002, 510, 0)
+    # struct flock: type, whence, start, length, pid.
+    question = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     try:
         answer = fcntl.fcntl(file.fd, 36, question)
     except OSError:

@@ -29,7 +29,7 @@ class Parts:
     """The store's files at one moment. `error` says why the file itself cannot be read at all.
 
     `hot`: a journal that begins with a header lies beside it. `journal` and `log`: their bytes, 0 for none.
-    `readable_log`: the log may be read and begins as one.
+    `readable_log`: the log may be read and begins as one. `written`: a connection has its write lock now.
     """
 
     path: bytes
@@ -41,6 +41,7 @@ class Parts:
     journal: int = 0
     log: int = 0
     readable_log: bool = False
+    written: bool = False
     index: bool = False
     damage: tuple[Damage, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -82,11 +83,12 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
             header = files.read_header(file)
             head = file.read(HEAD, 0) if not header.sqlite else b""
             held = files.someone_holds(file)
+            written = files.someone_writes(file)
     except OSError as error:
         refusal = files.os_refusal(error, display)
         return _with_step(replace(parts, error=refusal), parts.name, "header", refusal.message)
     kind = looks_like(head, header.size) if not header.sqlite else None
-    parts = replace(parts, header=header)
+    parts = replace(parts, header=header, written=written is True)
     parts = _with_step(parts, parts.name, "header", kind.words if kind else _header_words(header))
     if found.st_nlink > 1:
         parts = _damaged(parts, "second-name", f"the file has {found.st_nlink} names (hard links)")

@@ -111,12 +111,11 @@ class _Reads:
         if parts.empty:
             return self._end(parts, Seen(), Seen(), None, route="empty")
         first, first_error = self._first(parts)
-        if parts.settled or (not parts.hot and not parts.log):
+        if parts.settled:
             if self._now() != before:
                 raise _Moved("the store changed while it was read")
-            route = "settled" if parts.header is not None and parts.header.log_format else "live"
             self._decided(first)
-            return self._end(parts, first, first, first_error, route=route)
+            return self._end(parts, first, first, first_error, route=_route(parts))
         if any(damage.code in _NO_COPY for damage in parts.damage):
             return self._end(parts, None, first, None)
         if not parts.hot and parts.index and parts.readable_log and not _contradicted(parts):
@@ -187,11 +186,11 @@ class _Reads:
             seen = _on(sqlite_uri(copy.path, "mode=ro&immutable=1"), read_rows)
         except sqlite3.Error as error:
             self._steps.append(ReadStep(what, "private copy", _words(error)))
-            return self._end(parts, None, first, fault(error, self._display), route="copy")
+            return self._end(parts, None, first, fault(error, self._display))
         finally:
             copy.remove()
         self._steps.append(ReadStep(what, "private copy", seen.words, decides=True))
-        return self._end(parts, seen, first, None, route="copy")
+        return self._end(parts, seen, first, None, route=_route(parts))
 
     # -- what they share --------------------------------------------------------------------------
 
@@ -222,6 +221,15 @@ class _Reads:
 
 _NO_COPY = frozenset(("odd-sidecar", "no-permission", "io-error", "too-many-files"))
 """What keeps a part from being copied."""
+
+
+def _route(parts: Parts) -> str:
+    """How a read-only open reads a store that could be read: see `persistence.engines.routes`."""
+    if parts.header is not None and parts.header.log_format and parts.settled:
+        return "settled" if not _contradicted(parts) else "copy"
+    plain = not parts.log and not _contradicted(parts) and parts.database
+    # A writer that is at work undoes or finishes by itself; SQLite reads around it, by its locks.
+    return "live" if plain and (parts.written or not parts.hot) else "copy"
 
 
 def _contradicted(parts: Parts) -> bool:

@@ -331,6 +331,10 @@ def _beside(listed: str) -> str:
     return f"Tables that no lionagi component creates lie beside its own: {listed}."
 
 
+_CHANGES = "A migration would change another application's table."
+_MEETS = "A migration would meet a table it does not know."
+
+
 def shape_is_a_releases(case: Case) -> Answer:
     """Known tables must have shapes some release made (DECISIONS 10)."""
     wrong = misfits(_seen(case))
@@ -346,7 +350,7 @@ def shape_is_a_releases(case: Case) -> Answer:
             case,
             "shape-is-a-releases",
             f"The table {first.table} has lionagi's name, but no lionagi release made it so: {where} "
-            f"{first.observed}. A migration would change another application's table.",
+            f"{first.observed}. {_MEETS if _own(case) else _CHANGES}",
             code="foreign-shape",
             expected=f"{where}: {first.expected}",
             observed="; ".join(misfit.words for misfit in wrong[:8]) + (" …" if len(wrong) > 8 else ""),
