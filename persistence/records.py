@@ -31,6 +31,7 @@ __all__ = [
     "RunChoices",
     "RunDetail",
     "RunFilter",
+    "SchemaApplied",
     "TranscriptEntry",
     "TranscriptPart",
     "Unreadable",
@@ -265,11 +266,11 @@ class TranscriptPart:
 class TranscriptEntry:
     """One position of a progression.
 
-    `exists` is False for an id that no message has, and for a list entry that is no id (`id` is its JSON then,
-    and `problem` says so). `duplicate_of` is the position where the id stood first. `out_of_order`: dated
-    before the message in front of it. `content` is the decoded JSON, None when absent or not JSON: then
-    `raw` is what lies there and `problem` why it cannot be read; `problem` is also set for JSON that had to be
-    read leniently. `size` is the content's in bytes. `truncated`: parts show only the beginning,
+    `exists` is False for an id that no message has, and for a list entry that is no id (`id` is its JSON
+    then, and `problem` says so). `duplicate_of` is the position where the id stood first. `out_of_order`:
+    dated before the message in front of it. `content` is the decoded JSON, None when absent or not JSON:
+    then `raw` is what lies there and `problem` why it cannot be read; `problem` is also set for JSON that
+    had to be read leniently. `size` is the content's in bytes. `truncated`: parts show only the beginning,
     `Transcript.whole` has the rest. `key` is the row's key in `rows("messages")`.
     """
 

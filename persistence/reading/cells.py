@@ -67,23 +67,28 @@ class Cells:
         self._by_blob = dialect == "sqlite" and key.rowid and blobs
         self._compiled: dict[object, Statement] = {}
 
-    def read(self, keys: Sequence[tuple[Any, ...]], limit: int = HEAD) -> Plan[list[tuple[Cell, ...] | None]]:
-        """The cells of each key, whole up to `limit` bytes; None for a row that is gone."""
+    def read(
+        self, keys: Sequence[tuple[Any, ...]], limit: int = HEAD, head: int = HEAD_CHARACTERS
+    ) -> Plan[list[tuple[Cell, ...] | None]]:
+        """The cells of each key, whole up to `limit` bytes, of longer ones the first `head` characters;
+        None for a row that is gone."""
         out: list[tuple[Cell, ...] | None] = []
         if self._by_blob:
-            out = yield Drive(lambda connection: self._through_blobs(connection, keys, limit))
+            out = yield Drive(lambda connection: self._through_blobs(connection, keys, limit, head))
             return out
         if self.dialect != "sqlite":
-            return (yield from self._in_batches(keys, limit))
+            return (yield from self._in_batches(keys, limit, head))
         for key in keys:
             statement = self._statement(
                 ("key", limit, tuple(map(fits_text, key))), limit, key_is(self.key, key)
             )
             rows = yield Ask(statement, key_values(key))
-            out.append(heads(rows[0], limit) if rows else None)
+            out.append(heads(rows[0], limit, head) if rows else None)
         return out
 
-    def _in_batches(self, keys: Sequence[tuple[Any, ...]], limit: int) -> Plan[list[tuple[Cell, ...] | None]]:
+    def _in_batches(
+        self, keys: Sequence[tuple[Any, ...]], limit: int, head: int
+    ) -> Plan[list[tuple[Cell, ...] | None]]:
         """One statement for many keys: to a server each is a round trip."""
         found: dict[tuple[Any, ...], tuple[Cell, ...]] = {}
         names: list[ColumnElement[Any]] = [column(name) for name in self.key.names]
@@ -94,7 +99,7 @@ class Cells:
                 for key in keys[start : start + _BATCH]
             ]
             for row in (yield Ask(Statement(query.where(or_(*wanted)), self.dialect))):
-                found[tuple(row[: len(names)])] = heads(row[len(names) :], limit)
+                found[tuple(row[: len(names)])] = heads(row[len(names) :], limit, head)
         return [found.get(key) for key in keys]
 
     def part(self, key: tuple[Any, ...], name: str, offset: int, length: int) -> Plan[CellPart | None]:
@@ -139,7 +144,7 @@ class Cells:
         return self._compiled["row"].positional(key_values(key))
 
     def _through_blobs(
-        self, connection: sqlite3.Connection, keys: Sequence[tuple[Any, ...]], limit: int
+        self, connection: sqlite3.Connection, keys: Sequence[tuple[Any, ...]], limit: int, head: int
     ) -> list[tuple[Cell, ...] | None]:
         text = self._row_text()
         decode = _decoder(connection)
@@ -162,14 +167,14 @@ class Cells:
                 try:
                     with connection.blobopen(table, stored, key[0], readonly=True) as blob:
                         size = len(blob)
-                        raw = blob.read() if size <= limit else blob.read(HEAD)
+                        raw = blob.read() if size <= limit else blob.read(head * 4)
                 except sqlite3.DatabaseError as error:
                     cells[place] = _unreadable(error)
                     continue
                 if content == _TEXT:
-                    cells[place] = decode(raw) if size <= limit else Preview(decode.head(raw), size)
+                    cells[place] = decode(raw) if size <= limit else Preview(decode.head(raw, head), size)
                 else:
-                    cells[place] = raw if size <= limit else Preview(raw[:HEAD_CHARACTERS], size)
+                    cells[place] = raw if size <= limit else Preview(raw[:head], size)
             out.append(tuple(cells))
         return out
 
@@ -217,13 +222,13 @@ class _Decoder:
         except UnicodeDecodeError:
             return raw.decode(self.encoding, "replace")  # UTF-16 has no escapes for half a pair
 
-    def head(self, raw: bytes) -> str:
+    def head(self, raw: bytes, characters: int) -> str:
         """The beginning, without the character the cut went through."""
         try:
             text = codecs.getincrementaldecoder(self.encoding)("surrogateescape").decode(raw)
         except UnicodeDecodeError:
             text = raw.decode(self.encoding, "replace")
-        return text[:HEAD_CHARACTERS]
+        return text[:characters]
 
 
 @lru_cache(maxsize=4)

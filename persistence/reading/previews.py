@@ -63,7 +63,7 @@ def _server_head(cell: ColumnElement[Any], kind: str, limit: int) -> list[Column
     return [func.substr(text, 1, limit), func.octet_length(text)]
 
 
-def heads(row: Sequence[Any], limit: int) -> tuple[Cell, ...]:
+def heads(row: Sequence[Any], limit: int, head: int = HEAD_CHARACTERS) -> tuple[Cell, ...]:
     """The cells of a row selected by `previewed`."""
     out: list[Cell] = []
     for place in range(0, len(row), 2):
@@ -71,7 +71,7 @@ def heads(row: Sequence[Any], limit: int) -> tuple[Cell, ...]:
         if size is None or size <= limit:
             out.append(content)
         elif isinstance(content, str | bytes):
-            out.append(Preview(content[:HEAD_CHARACTERS], size))
+            out.append(Preview(content[:head], size))
         else:
             out.append(content)
     return tuple(out)

@@ -26,8 +26,9 @@ def stored(
     *,
     order: str | None = None,
     limit: int = 1,
+    cells: int = LONG,
 ) -> Plan[list[dict[str, Cell]]]:
-    """Up to `limit` rows that meet the conditions, as column to cell (longer than LONG: a Preview)."""
+    """Up to `limit` rows that meet the conditions, as column to cell (longer than `cells`: a Preview)."""
     names = [each.name for each in shape.columns if not each.hidden]
     sources = [Source(each.name, each.type) for each in shape.columns if not each.hidden]
     key = choose_key(shape, dialect)
@@ -36,15 +37,15 @@ def stored(
     if order is not None and shape.column(order) is not None:
         by.append(column(order).asc().nulls_last())
     if key is None:
-        query: Select[Any] = select(*previewed(sources, dialect, LONG)).select_from(own)
+        query: Select[Any] = select(*previewed(sources, dialect, cells)).select_from(own)
         rows = yield Ask(Statement(query.where(*conditions).order_by(*by).limit(limit), dialect))
-        return [dict(zip(names, heads(row, LONG), strict=True)) for row in rows]
+        return [dict(zip(names, heads(row, cells), strict=True)) for row in rows]
     keys: list[ColumnElement[Any]] = [column(name) for name in key.names]
     query = select(*keys).select_from(own).where(*conditions).order_by(*by, *keys).limit(limit)
     found = yield Ask(Statement(query, dialect))
     blobs = not any(each.generated is not None for each in shape.columns)
-    cells = Cells(own, key, sources, dialect, blobs=blobs)
-    rows = yield from cells.read([tuple(row) for row in found], LONG)
+    reading = Cells(own, key, sources, dialect, blobs=blobs)
+    rows = yield from reading.read([tuple(row) for row in found], cells)
     return [dict(zip(names, row, strict=True)) for row in rows if row is not None]
 
 
