@@ -154,6 +154,19 @@ async def test_an_empty_file_has_no_tables(tmp_path: Path) -> None:
     assert await shapes_of(path) == {}
 
 
+async def test_spelling_hides_nothing(tmp_path: Path) -> None:
+    run_sql(
+        tmp_path / "tabs.db",
+        "CREATE TABLE t (\n\ta\tTEXT\tUNIQUE\t,\tb INT -- , c TEXT\n,\tcheck\t(\tb\t>\t0\t)\t)",
+        "CREATE INDEX\ti\nON\tt(b)\nwhere\tb\tIS\tNOT\tNULL",
+    )
+    table = (await shapes_of(tmp_path / "tabs.db"))["t"]
+    assert [column.name for column in table.columns] == ["a", "b"]
+    assert table.unique == (("a",),)
+    assert table.checks == ("b\t>\t0",)
+    assert [index.where for index in table.indexes if index.name == "i"] == ["b\tIS\tNOT\tNULL"]
+
+
 async def test_a_changed_schema_is_seen_and_an_unchanged_one_is_remembered(tmp_path: Path) -> None:
     path = tmp_path / "growing.db"
     run_sql(path, "CREATE TABLE one (a)")

@@ -63,6 +63,26 @@ async def test_a_message_with_a_broken_cell_is_still_got(path: Path) -> None:
     assert isinstance(row["content"], Unreadable) and "twice" in row["content"].why
 
 
+async def test_a_verification_that_says_both_is_not_read_as_passed(tmp_path: Path) -> None:
+    path = make_store(tmp_path / "state.db")
+    put(path, "sessions", session(1, artifact_verification_json='{"status":"passed","status":"failed"}'))
+    async with StateDB(path) as db:
+        found = await db.get_artifact_verification("s001")
+    assert isinstance(found, Unreadable) and "'status' twice" in found.why
+
+
+async def test_numbers_no_json_has(tmp_path: Path) -> None:
+    """A JSON column's affinity makes numbers of numeric text: 1e400 is stored as infinity."""
+    path = make_store(tmp_path / "state.db")
+    put(path, "sessions", session(1, node_metadata="1e400", created_at=float("inf")))
+    put(path, "sessions", session(2, node_metadata="12", created_at=-62135596801.0))
+    async with StateDB(path) as db:
+        second, first = await db.list_sessions()
+    assert isinstance(first["node_metadata"], Unreadable)
+    assert first["created_at"] == float("inf")
+    assert second["node_metadata"] == 12 and second["created_at"] == -62135596801.0
+
+
 @pytest.mark.parametrize("stored", ["{}", '"text"', "5", "[1", "NaN", "\udcff", b"\xff[", b"[]\xff"])
 async def test_a_collection_that_is_no_list_is_said_not_called_empty(tmp_path: Path, stored: object) -> None:
     path = make_store(tmp_path / "state.db")

@@ -98,6 +98,12 @@ def test_the_package_exports(name: str) -> None:
     assert getattr(persistence, name).__name__ == name
 
 
+def test_type_checkers_see_every_export() -> None:
+    declared = Path(persistence.__file__).read_text("utf-8")
+    for name in ("StateDB", "Mode", "locate", "StoreLocation", *error_names):
+        assert f" import {name} as {name}\n" in declared, name
+
+
 def test_the_package_exports_nothing_else() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Reader'"):
         _ = persistence.Reader
