@@ -64,7 +64,7 @@ class Turns:
         task = asyncio.current_task()
         if task is not None and self._holder is task:
             raise StoreError(
-                "A transaction of this task is open on the same store: what belongs to it is written through it.",
+                "A transaction of this task is open here: what belongs to it is written through it.",
                 code="in-transaction",
                 expected="async with db.transaction() as transaction: await transaction.insert_message(...)",
                 observed="a write through the store itself",

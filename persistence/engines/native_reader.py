@@ -273,6 +273,9 @@ class NativeReader:
         slot.worker.post(slot.finish)
         self._idle.append(slot)
 
+    def copying(self, *, limit: int | None = None, progress: object = None) -> None:
+        """Nothing: the handle's own writer keeps the log's index, so no copy is ever made."""
+
     async def close(self) -> None:
         self._closed = True
         idle, self._idle = self._idle, []

@@ -1,4 +1,4 @@
-"""Writing a native SQLite store: one connection on a thread of its own, a transaction in one hop (DESIGN 7)."""
+"""Writing a native SQLite store: a connection on a thread of its own, a transaction in one hop (DESIGN 7)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from persistence import files
 from persistence.engines.native import Turns
 from persistence.engines.statements import Call, Outcome, Steps
 from persistence.engines.thread import Worker
+from persistence.engines.write_faults import sqlite_write_fault
 from persistence.errors import CancelledReadError, StoreError, StoreMovedError
 from persistence.location import StoreLocation
-from persistence.engines.write_faults import sqlite_write_fault
 
 if TYPE_CHECKING:
     from persistence.engines.reader import Reader

@@ -107,7 +107,10 @@ def _target(name: str) -> Target:
 
 
 def _compile(statement: Executable, dialect: str) -> Compiled:
-    compiled = statement.compile(dialect=dialect_of(dialect))  # type: ignore[attr-defined]
+    # IN lists are constants here: they are written out while compiling, each with a parameter of its own.
+    compiled = statement.compile(  # type: ignore[attr-defined]
+        dialect=dialect_of(dialect), compile_kwargs={"render_postcompile": True}
+    )
     assert isinstance(compiled, SQLCompiler)
     constants = {name: value for name, value in compiled.params.items() if value is not None}
     # A bound NULL of the statement itself cannot be told from one that is to be given: both come by name.

@@ -51,7 +51,9 @@ def sqlite_write_fault(error: Exception, where: str) -> Exception:
             observed=str(error),
             remedy="See which row or key it names; what is there already stays as it is.",
         )
-    if isinstance(error, OverflowError | sqlite3.InterfaceError | sqlite3.ProgrammingError | sqlite3.DataError):
+    if isinstance(
+        error, OverflowError | sqlite3.InterfaceError | sqlite3.ProgrammingError | sqlite3.DataError
+    ):
         return ValueRefusedError(
             f"The store cannot keep a value as it is: {error}. {_NOTHING}", where=where, observed=str(error)
         )
