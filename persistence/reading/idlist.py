@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Literal
 
 from persistence.records import Cell, Preview
@@ -21,21 +22,17 @@ class IdList:
     __slots__ = ("_ends", "_odd", "_text", "duplicates")
 
     def __init__(self, entries: Sequence[Any]) -> None:
-        texts: list[str] = []
         self._odd: dict[int, str] = {}  # entries that are no text, as their JSON
-        for place, entry in enumerate(entries):
-            if isinstance(entry, str):
-                texts.append(entry)
-            else:
-                self._odd[place] = json.dumps(entry, ensure_ascii=False)
-                texts.append("")
+        texts: Sequence[str] = entries
+        if set(map(type, entries)) > {str} or (entries and not isinstance(entries[0], str)):
+            self._odd = {
+                place: json.dumps(entry, ensure_ascii=False)
+                for place, entry in enumerate(entries)
+                if not isinstance(entry, str)
+            }
+            texts = ["" if place in self._odd else entry for place, entry in enumerate(entries)]
         self._text = "".join(texts)
-        ends = array("Q")
-        end = 0
-        for text in texts:
-            end += len(text)
-            ends.append(end)
-        self._ends = ends
+        self._ends = array("Q", accumulate(map(len, texts)))
         self.duplicates: dict[int, int] = {}
         """Position to the position where the same id stood first."""
         if len(set(texts)) < len(texts):
