@@ -27,7 +27,8 @@ __all__ = ["Grid"]
 
 
 class Grid(GridRows, inherit_bindings=False):
-    """See the module. `empty` and `hint` say what there is not, and what a person can do about it."""
+    """See the module. `empty` and `hint` say what there is not, and what a person can do about it; `null` is
+    how NULL reads: `NULL` in tables, `·` where a person reads runs."""
 
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [*GRID_KEYS]
 

@@ -31,12 +31,16 @@ class Painted(NamedTuple):
     right: bool = False
 
 
-def painted(cell: Cell, column: Column, *, exact_times: bool = False, limit: int = MEASURED) -> Painted:
+def painted(
+    cell: Cell, column: Column, *, exact_times: bool = False, limit: int = MEASURED, null: str = "NULL"
+) -> Painted:
     """One cell as one visible line. Values that are not what the column promises show as what they are."""
     face = safe.face(cell, limit=limit)
     right = column.kind in RIGHT or (face.role == "number" and column.kind == "any")
     if column.kind == "status" and cell is None:
         return Painted("· none", "quiet")
+    if cell is None:
+        return Painted(null, "quiet", right)
     if face.role in _FACE_ROLES:
         return Painted(face.text, _FACE_ROLES[face.role], right and face.role != "unreadable")
     match column.kind:

@@ -18,7 +18,8 @@ __all__ = ["GAP", "GUTTER", "ColumnPlan", "Placed"]
 GAP = 2  # cells between two columns
 GUTTER = 1  # cells left of the first and right of the last
 LEAST = 3  # no measured column is narrower
-NARROWED = 14  # text columns give way down to this before the table scrolls sideways
+NARROWED = 14  # text columns give way down to this when that makes all columns fit
+SIDEWAYS = 26  # no text column is wider by itself where the table scrolls sideways
 WIDEST = 400
 
 _CAPS = {"id": 13, "text": 40, "json": 40, "any": 40, "blob": 26, "status": 16}
@@ -165,7 +166,11 @@ class ColumnPlan:
         }
         giving = {index: most for index, most in giving.items() if most > 0}
         lacking, most = -spare, sum(giving.values())
-        if not lacking or lacking > most:
+        if lacking > most:
+            for index in giving:
+                widths[index] = min(widths[index], SIDEWAYS)
+            return
+        if not lacking:
             return
         for index, can in giving.items():
             widths[index] -= can * lacking // most

@@ -35,8 +35,9 @@ class GridRows(GridView):
         id: str | None = None,
         classes: str | None = None,
         cell_cursor: bool = True,
+        null: str = "NULL",
     ) -> None:
-        super().__init__(id=id, classes=classes, cell_cursor=cell_cursor)
+        super().__init__(id=id, classes=classes, cell_cursor=cell_cursor, null=null)
         self.source: RowSource | None = None
         self.extent = Extent(0, False)
         self.read: ReadInfo | None = None

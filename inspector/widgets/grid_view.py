@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from inspector import safe
+from inspector.widgets import thin_bar as _thin_bar  # noqa: F401 (sets the scroll bars)
 from inspector.widgets.grid_cells import Painted, fitted, painted
 from inspector.widgets.grid_columns import GUTTER, ColumnPlan, Placed
 from inspector.widgets.grid_windows import Pages
@@ -81,7 +82,12 @@ class GridView(ScrollView, can_focus=True):
     """
 
     def __init__(
-        self, *, id: str | None = None, classes: str | None = None, cell_cursor: bool = True
+        self,
+        *,
+        id: str | None = None,
+        classes: str | None = None,
+        cell_cursor: bool = True,
+        null: str = "NULL",
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.plan = ColumnPlan(())
@@ -90,6 +96,7 @@ class GridView(ScrollView, can_focus=True):
         self.cursor_row = 0
         self.cursor_column = 0
         self.cell_cursor = cell_cursor
+        self.null = null
         self.exact_times = False
         self.sorted_by: Order | None = None
         self.remark: Painted | None = None  # at the right end of the header
@@ -214,7 +221,8 @@ class GridView(ScrollView, can_focus=True):
         """One cell of a row by the source's column `index`."""
         cell = row.cells[index] if index < len(row.cells) else None
         column = self.plan.columns[index]
-        return painted(cell, column, exact_times=self.exact_times, limit=max(120, column.width or 0))
+        limit = max(120, column.width or 0)
+        return painted(cell, column, exact_times=self.exact_times, limit=limit, null=self.null)
 
     def _header_line(self, width: int) -> Strip:
         base = self.rich_style
