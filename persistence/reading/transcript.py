@@ -113,6 +113,14 @@ class Transcript:
             entry = replace(entry, out_of_order=True)
         return entry
 
+    async def stored(self, first: int, count: int) -> tuple[Mapping[str, Any] | None, ...]:
+        """The messages of a stretch, `content` as it lies in the store (up to 64 MB each); None: no such."""
+        ids = self._entries.ids(first, max(0, min(count, self.length - first)))
+        async with self._reading.reader.snapshot() as snapshot:
+            messages = await Messages.of(self._reading, snapshot)
+            rows = await run(snapshot, lambda: messages.rows(ids, LONGEST))
+        return tuple(rows.get(each) for each in ids)
+
     async def survey(self) -> AsyncIterator[Survey]:
         """Looks at every position once, in chunks: the times, and the marks that need the messages.
 
