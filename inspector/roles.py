@@ -11,6 +11,7 @@ __all__ = ["ROLES", "STATUS_SIGNS", "status_sign"]
 ROLES: frozenset[str] = frozenset(
     {
         "strong",  # what a person reads first
+        "bold",  # weight alone, over another role
         "plain",
         "quiet",
         "dimmed",  # there, but nothing to be had from it

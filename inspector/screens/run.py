@@ -58,13 +58,14 @@ class RunPlace(Place):
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
         bind("run.next", "tab", "next_view(1)", "next view", "The next view of this run"),
         bind("run.previous", "shift+tab", "next_view(-1)", "view before", "The view before", show=False),
-        bind("run.search", "ctrl+f", "search", "search", "Search in this view", show=False),
+        bind("place.filter", "slash,ctrl+f", "search", "search", "Search in this view"),
     ]
 
     def __init__(self, target: str | None = None) -> None:
         super().__init__(target)
         self.detail: RunDetail | None = None
         self.view = VIEWS[0][0]
+        self.position: int | None = None  # the message wanted in it
         self.branch: str | None = None  # whose conversation is wanted; None: the one that says most
 
     def compose_body(self) -> ComposeResult:
@@ -182,12 +183,14 @@ class RunPlace(Place):
         if pane is None or not pane.search():
             self.notify("this view has nothing to search in", markup=False)
 
-    def action_filter(self) -> None:
-        self.action_search()
-
     def show_branch(self, branch: str) -> None:
         """Reads the conversation of one of the run's branches."""
         self.branch = branch
+        self.action_view("conversation")
+
+    def show_message(self, position: int) -> None:
+        """Goes to a message of the conversation that says most."""
+        self.position = position
         self.action_view("conversation")
 
     # -- what the shell asks -----------------------------------------------------------------------------

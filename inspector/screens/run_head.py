@@ -35,9 +35,7 @@ class RunHead(Vertical):
 def _first(detail: RunDetail) -> Iterable[Piece]:
     status = detail.status if isinstance(detail.status, str) else None
     glyph, word, role = status_sign(status)
-    yield Piece(
-        line((f"{glyph} {safe.clip(safe.text(word), 24)}", role)), weight=0, short=line((glyph, role))
-    )
+    yield Piece(line((f"{glyph} {safe.clip(safe.text(word), 24)}", role)), weight=0)
     name = text_of(detail.name)
     label = text_of(detail.row.get("user_label"))
     shown = safe.text(name) if name else "unnamed"
@@ -138,4 +136,5 @@ def _tab(name: str, title: str, count: object, here: bool) -> Piece:
         text = line((f" {title}{number} ", "here"))
     else:
         text = line((f" {title}", "plain" if count is None or count else "quiet"), (f"{number} ", "quiet"))
-    return Piece(text, f"screen.view({name!r})", weight=0 if here else 3, gap=0)
+    short = None if here else line((f" {title} ", "plain" if count is None or count else "quiet"))
+    return Piece(text, f"screen.view({name!r})", weight=0 if here else 3, gap=0, short=short)

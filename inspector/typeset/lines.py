@@ -12,7 +12,18 @@ from typing import NamedTuple, TypeAlias
 
 from inspector import safe
 
-__all__ = ["Line", "Run", "clipped", "fold", "line", "line_width", "prefixed", "visible", "wrap"]
+__all__ = [
+    "Line",
+    "Run",
+    "clipped",
+    "fold",
+    "highlighted",
+    "line",
+    "line_width",
+    "prefixed",
+    "visible",
+    "wrap",
+]
 
 _LRM = "\u200e"
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
@@ -44,6 +55,27 @@ def clipped(runs: Line, room: int) -> Line:
             break
         out.append(run)
         room -= wide
+    return tuple(out)
+
+
+def highlighted(runs: Line, words: str, role: str = "found") -> Line:
+    """The line with `words` (in either case) set off wherever they stand in one run."""
+    if not words:
+        return runs
+    out: list[Run] = []
+    wanted = words.lower()
+    for run in runs:
+        rest, lowered = run.text, run.text.lower()
+        if wanted not in lowered or len(lowered) != len(rest):
+            out.append(run)
+            continue
+        while (at := lowered.find(wanted)) >= 0:
+            if at:
+                out.append(Run(rest[:at], run.role))
+            out.append(Run(rest[at : at + len(words)], f"{run.role} {role}".strip()))
+            rest, lowered = rest[at + len(words) :], lowered[at + len(words) :]
+        if rest:
+            out.append(Run(rest, run.role))
     return tuple(out)
 
 

@@ -206,7 +206,7 @@ def _inline_runs(tokens: list[Token], base: str) -> list[Run]:
             case "softbreak" | "hardbreak":
                 out.append(Run("\n"))
             case "strong_open":
-                roles.append("strong")
+                roles.append("bold")
             case "em_open":
                 roles.append("em")
             case "s_open":

@@ -127,8 +127,11 @@ class PieceLine(Widget):
             column = start + line_width(text)
         return Strip(segments).crop_extend(0, width, base)
 
-    def _role(self, role: str) -> Style:
-        return self.get_component_rich_style(role, partial=True) if role else Style.null()
+    def _role(self, roles: str) -> Style:
+        style = Style.null()
+        for role in roles.split():
+            style += self.get_component_rich_style(role, partial=True)
+        return style
 
     def _at(self, x: int) -> tuple[int, Piece] | None:
         laid = sorted(self.laid(), key=lambda entry: entry[0])

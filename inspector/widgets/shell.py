@@ -217,7 +217,8 @@ def _key_piece(shortcut: keys.Shortcut) -> Piece:
         text = line((shortcut.keys[0], "accent"), (f" {shortcut.label}", "quiet"))
     else:
         text = line((f"{shortcut.keys[0]} {shortcut.label}", "dimmed"))
-    staying = {"app.quit": 9, "app.help": 8, "app.commands": 7, "list.open": 6, "place.filter": 5}
+    staying = {"app.quit": 9, "app.help": 8, "app.commands": 7, "list.open": 6, "grid.open": 6}
+    staying |= {"place.filter": 5, "place.copy": 4, "place.export": 4, "run.next": 4}
     return Piece(
         text,
         shortcut.action if shortcut.enabled else None,

@@ -59,6 +59,10 @@ class TallView(ScrollView, can_focus=True):
         """The lines of an entry at this width; None while it is not loaded. At least one line."""
         raise NotImplementedError
 
+    def lead_of(self, index: int) -> int:
+        """How many of an entry's first lines stand above it (a blank line, a day) and are not marked."""
+        return 0
+
     def unseen_line(self, index: int, line: int) -> Line:
         """What stands where an entry is not loaded."""
         return ()
@@ -215,6 +219,7 @@ class TallView(ScrollView, can_focus=True):
         return strip
 
     def _strip(self, spot: Spot, line: Line | None, here: bool, width: int, base: Style) -> Strip:
+        here = here and spot.line >= self.lead_of(spot.entry)
         if here:
             base += self.get_component_rich_style("list--cursor", partial=True)
         runs = self.unseen_line(spot.entry, spot.line) if line is None else line

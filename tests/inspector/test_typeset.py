@@ -83,7 +83,7 @@ def test_markdown_reads_well() -> None:
     ]
     roles = {run.text: run.role for line in lines for run in line}
     assert roles["Title"] == "heading accent"
-    assert roles["bold"] == "strong"
+    assert roles["bold"] == "bold"
     assert roles["code"] == "code"
 
 
