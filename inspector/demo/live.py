@@ -92,26 +92,24 @@ class _Watch:
     def keep(self, pace: float) -> bool:
         """Goes on until the watch is over (True) or nobody listens any more (False)."""
         while len(self._ids) < LENGTH:
-            request = None
             for _, kind, content in _turn(self._chance):
                 if not _still_wanted(pace * self._chance.uniform(0.7, 1.3)):
                     return False
-                request = self._say(kind, content, request)
+                self._say(kind, content)
         self._finish()
         return True
 
-    def _say(self, kind: str, content: Any, request: str | None) -> str | None:
+    def _say(self, kind: str, content: Any) -> None:
         now = time.time()
         message = uuid("message", self._run.seed, len(self._ids))
         self._ids.append(message)
         store = self._store
         store.begin()
-        store.add("messages", **message_row(message, now, kind, content, self._branch, "ines", request))
+        store.add("messages", **message_row(message, now, kind, content, self._branch, "ines"))
         for progression in self._lists:
             store.change("progressions", progression, collection=self._ids)
         store.change("sessions", self._run.id, last_msg_id=message, last_message_at=now, updated_at=now)
         store.commit()
-        return message if kind == "call" else None
 
     def _finish(self) -> None:
         now = time.time()

@@ -65,10 +65,8 @@ class RunTold:
         return uuid("session", self.seed)
 
 
-def message_row(
-    message: str, at: float, kind: str, content: Any, branch: str, user: str, request: str | None = None
-) -> dict[str, Any]:
-    """A message's columns. `request` is the id of the call a result answers."""
+def message_row(message: str, at: float, kind: str, content: Any, branch: str, user: str) -> dict[str, Any]:
+    """A message's columns."""
     role, number = _ROLES[kind]
     body: dict[str, Any]
     sender, recipient = branch, user
@@ -84,7 +82,6 @@ def message_row(
             body, recipient = {"function": function, "arguments": arguments}, function
         case "result", (function, arguments, output):
             body = {"function": function, "arguments": arguments, "output": output}
-            body["action_request_id"] = request
             sender, recipient = function, branch
         case _:
             raise ValueError(kind)
@@ -143,12 +140,10 @@ def _messages(
 ) -> tuple[list[tuple[float, str]], float]:
     at = run.at + branch.starts
     ids: list[tuple[float, str]] = []
-    request = None
     for position, (after, kind, content) in enumerate(branch.steps):
         at += after
         message = uuid("message", run.seed, number, position)
-        store.add("messages", **message_row(message, at, kind, content, key, run.user, request))
-        request = message if kind == "call" else None
+        store.add("messages", **message_row(message, at, kind, content, key, run.user))
         ids.append((at, message))
     return ids, at
 
