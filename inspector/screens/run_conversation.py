@@ -256,12 +256,12 @@ class ConversationPane(RunPane):
 
     async def _stored(self, entry: TranscriptEntry) -> Cell:
         """The content cell of a message, as it is stored. Raises StoreError."""
-        if entry.key is None:
+        transcript = self.list.transcript
+        if transcript is None:
             return None
-        source = self.db.rows("messages")
-        row = await source.cells(entry.key)
-        at = next((at for at, column in enumerate(source.columns) if column.name == "content"), None)
-        return None if row is None or at is None else row.cells[at]
+        rows = await transcript.stored(entry.position, 1)
+        found: Cell = rows[0].get("content") if rows and rows[0] is not None else None
+        return found
 
     # -- searching -----------------------------------------------------------------------------------
 

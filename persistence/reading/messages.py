@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Select, Text, cast, column, false, or_, select, table
+from sqlalchemy import ColumnElement, Select, Text, cast, column, false, literal, or_, select, table
 
 from persistence.reading.cells import Cells
 from persistence.reading.keys import Key, choose_key
@@ -64,7 +64,8 @@ class Messages:
         self._by_key = by_key.select_from(own)
         self._keys = Statement(self._by_key.where(among), dialect)
         time: ColumnElement[Any] = column("created_at") if "created_at" in declared else self._id
-        by_time: Select[Any] = select(self._id, time)
+        role: ColumnElement[Any] = column("role") if "role" in declared else literal(None)
+        by_time: Select[Any] = select(self._id, time, role)
         self._time = by_time.select_from(own)
         self._times = Statement(self._time.where(among), dialect)
 
@@ -94,12 +95,12 @@ class Messages:
                 out[each] = _told(dict(zip(self._shown, row, strict=True)), key, names)
         return out
 
-    def times(self, ids: Sequence[str]) -> Plan[dict[str, float | None]]:
-        """When each message that there is was created; None where that is no number."""
+    def times(self, ids: Sequence[str]) -> Plan[dict[str, tuple[float | None, str | None]]]:
+        """When each message that there is was created (None where that is no number), and its role."""
         if self._key is None:
             return {}
         found = yield from self._found(self._times, self._time, ids)
-        return {each: _number(row[0]) for each, row in found.items()}
+        return {each: (_number(row[0]), _text(row[1])) for each, row in found.items()}
 
     def containing(self, ids: Sequence[str], text: str) -> Plan[dict[str, Cell]]:
         """The content of the messages that may show a text: a superset, found by the store itself."""

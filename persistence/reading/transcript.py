@@ -43,6 +43,7 @@ class Survey:
 
     first: int
     times: tuple[float | None, ...]  # created_at; None: no message, or no time
+    roles: tuple[str | None, ...]  # None: no message, or none recorded
     dangling: tuple[int, ...]  # positions whose id no message has
     out_of_order: tuple[int, ...]
     progress: Progress
@@ -108,7 +109,7 @@ class Transcript:
             rows = await run(snapshot, lambda: messages.rows(own, LONGEST))
             times = await run(snapshot, lambda: messages.times(front))
         entry = self._entry(position, own[0], rows, None)
-        before = times.get(front[0]) if front else None
+        before = times.get(front[0], (None, None))[0] if front else None
         if before is not None and entry.created_at is not None and entry.created_at < before:
             entry = replace(entry, out_of_order=True)
         return entry
@@ -135,9 +136,11 @@ class Transcript:
                 found = await run(snapshot, partial(messages.times, ids))
             gone, behind = [], []
             times: list[float | None] = []
+            roles: list[str | None] = []
             for place, each in enumerate(ids, first):
-                at = found.get(each)
+                at, role = found.get(each, (None, None))
                 times.append(at)
+                roles.append(role)
                 if each not in found:
                     gone.append(place)
                 if at is not None and latest is not None and at < latest:
@@ -146,7 +149,7 @@ class Transcript:
             dangling, late = dangling + len(gone), late + len(behind)
             self.marked.update(gone, behind)
             done = Progress(min(first + CHUNK, self.length), self.length, "messages")
-            yield Survey(first, tuple(times), tuple(gone), tuple(behind), done)
+            yield Survey(first, tuple(times), tuple(roles), tuple(gone), tuple(behind), done)
         self.dangling, self.out_of_order = dangling, late
 
     async def search(self, text: str) -> AsyncIterator[Found]:
