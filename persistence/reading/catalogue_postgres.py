@@ -23,7 +23,7 @@ _VISIBLE = """
 """
 
 _FINGERPRINT = f"""
-SELECT count(*), sum(hashtext(c.relname || '.' || a.attname || '.' || a.atttypid)::bigint),
+SELECT count(*), sum(hashtext(c.relname || '.' || a.attname || '.' || a.atttypid || a.attnotnull)::bigint),
        (SELECT count(*) FROM pg_index), (SELECT max(oid) FROM pg_constraint)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE {_VISIBLE}
@@ -45,7 +45,7 @@ ORDER BY c.relname, a.attnum
 _CONSTRAINTS = f"""
 SELECT x.conrelid, x.conname, x.contype, x.conkey, f.relname, x.confrelid, x.confkey,
        x.confdeltype, x.confupdtype,
-       CASE WHEN x.contype = 'c' THEN pg_get_expr(x.conbin, x.conrelid) END
+       CASE WHEN x.contype = 'c' THEN pg_get_expr(x.conbin, x.conrelid, true) END
 FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid LEFT JOIN pg_class f ON f.oid = x.confrelid
 WHERE x.contype IN ('p', 'u', 'f', 'c') AND {_VISIBLE}
 ORDER BY x.conrelid, x.conname
@@ -53,7 +53,7 @@ ORDER BY x.conrelid, x.conname
 
 _INDEXES = f"""
 SELECT i.indrelid, n.relname, i.indisunique, i.indisprimary, i.indkey::int2[], i.indoption::int2[],
-       i.indnkeyatts, pg_get_expr(i.indpred, i.indrelid), pg_get_indexdef(i.indexrelid),
+       i.indnkeyatts, pg_get_expr(i.indpred, i.indrelid, true), pg_get_indexdef(i.indexrelid),
        EXISTS (SELECT 1 FROM pg_constraint x WHERE x.conindid = i.indexrelid AND x.contype = 'u')
 FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class n ON n.oid = i.indexrelid
 WHERE {_VISIBLE}
@@ -102,7 +102,8 @@ async def shapes(snapshot: Snapshot) -> list[TableShape]:
 
 def _char(value: Any) -> str:
     """PostgreSQL's "char" type, which a driver may hand over as bytes."""
-    return value.decode("ascii") if isinstance(value, bytes) else str(value or "")
+    text = value.decode("ascii") if isinstance(value, bytes) else str(value or "")
+    return text.strip("\0")
 
 
 def _by_table(rows: list[Any]) -> dict[int, list[tuple[Any, ...]]]:
@@ -123,14 +124,12 @@ def _shape(
     own: dict[int, str],
 ) -> TableShape:
     primary: tuple[str, ...] = ()
-    unique, keys, checks = [], [], []
+    keys, checks = [], []
     for label, kind_of, numbers, table, parent, parent_numbers, deleted, updated, expression in constraints:
         local = tuple(own[number] for number in numbers or ())
         match _char(kind_of):
             case "p":
                 primary = local
-            case "u":
-                unique.append(local)
             case "f":
                 theirs = names.get(parent, {})
                 keys.append(
@@ -143,17 +142,22 @@ def _shape(
                         label,
                     )
                 )
-            case _:
+            case "c":
                 checks.append(expression)
+    found = tuple(_index(row, own) for row in indexes)
     return TableShape(
         name,
         _KINDS[kind],
         tuple(_column(row, primary) for _, row in sorted(columns.items())),
         primary_key=primary,
-        unique=tuple(unique),
+        unique=tuple(
+            tuple(column for column in index.columns if column is not None)
+            for index in found
+            if index.unique and index.origin != "pk" and index.where is None and None not in index.columns
+        ),
         foreign_keys=tuple(keys),
         checks=tuple(checks),
-        indexes=tuple(_index(row, own) for row in indexes),
+        indexes=found,
         triggers=tuple((label, sql) for label, sql in triggers),
         has_rowid=False,
     )
