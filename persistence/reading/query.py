@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, Text, and_, cast, func, or_, select
 from sqlalchemy.sql import column as sql_column
 from sqlalchemy.sql import table as sql_table
 
@@ -93,8 +93,17 @@ def _declared_json(shape: TableShape, name: str) -> bool:
     return declared is not None and declared.type.lower() in ("json", "jsonb")
 
 
-def _selected(shape: TableShape, names: Sequence[str], clauses: Sequence[ColumnElement[bool]]) -> Any:
-    return select(*(sql_column(name) for name in names)).select_from(sql_table(shape.name)).where(*clauses)
+def _selected(
+    shape: TableShape, names: Sequence[str], clauses: Sequence[ColumnElement[bool]], dialect: str
+) -> Any:
+    columns: list[ColumnElement[Any]] = [
+        # A server's driver would decode JSON by its own rules, and hide what is wrong with it.
+        cast(sql_column(name), Text())
+        if dialect != "sqlite" and _declared_json(shape, name)
+        else sql_column(name)
+        for name in names
+    ]
+    return select(*columns).select_from(sql_table(shape.name)).where(*clauses)
 
 
 def _ordered(query: Any, shape: TableShape, steps: Sequence[By], dialect: str) -> Any:
@@ -135,7 +144,9 @@ async def find_in(
         return None
     names = [column.name for column in shape.columns]
     steps = [step for step in order if shape.column(step.column) is not None]
-    query = _ordered(_selected(shape, names, clauses), shape, steps, snapshot.dialect).limit(1)
+    query = _ordered(
+        _selected(shape, names, clauses, snapshot.dialect), shape, steps, snapshot.dialect
+    ).limit(1)
     rows = await snapshot.rows(query)
     return rows_of(shape, names, rows)[0] if rows else None
 
@@ -151,7 +162,7 @@ async def select_in(
     if clauses is None:
         return []
     names = [column.name for column in shape.columns]
-    return rows_of(shape, names, await snapshot.rows(_selected(shape, names, clauses)))
+    return rows_of(shape, names, await snapshot.rows(_selected(shape, names, clauses, snapshot.dialect)))
 
 
 async def listed(
@@ -215,7 +226,8 @@ async def _part(
             raise ValueError("the cursor holds a value this store cannot hold") from None
     shown = [column.name for column in shape.columns if column.name not in listing.without]
     hidden = [step.column for step in steps if step.column not in shown]
-    query = _ordered(_selected(shape, [*shown, *hidden], clauses), shape, steps, snapshot.dialect)
+    selected = _selected(shape, [*shown, *hidden], clauses, snapshot.dialect)
+    query = _ordered(selected, shape, steps, snapshot.dialect)
     rows = await snapshot.rows(query.limit(limit + 1))
     more, rows = len(rows) > limit, rows[:limit]
     cursor = None
