@@ -40,10 +40,30 @@ from persistence.records import Notice, Route
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from textual.command import Provider
+
     from inspector.clipboard import Copy
     from inspector.exporting import Exportable
 
 __all__ = ["InspectorApp", "run"]
+
+
+def _place_commands() -> type[Provider]:
+    from inspector.commands import PlaceCommands
+
+    return PlaceCommands
+
+
+def _action_commands() -> type[Provider]:
+    from inspector.commands import ActionCommands
+
+    return ActionCommands
+
+
+def _store_commands() -> type[Provider]:
+    from inspector.commands import StoreCommands
+
+    return StoreCommands
 
 
 class InspectorApp(App[None]):
@@ -60,6 +80,7 @@ class InspectorApp(App[None]):
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, system=True, id="app.quit_now"),
         Binding("ctrl+c", "help_quit", "Quit", show=False, system=True, id="app.interrupt"),
     ]
+    COMMANDS: ClassVar[set[Any]] = {_place_commands, _action_commands, _store_commands}
     NOTIFICATION_TIMEOUT = 6
 
     def __init__(

@@ -12,7 +12,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["Burst", "Change", "Episode", "Signal", "Silence", "Stamp", "Timeline", "build"]
+__all__ = [
+    "Burst",
+    "Change",
+    "Episode",
+    "Scale",
+    "Signal",
+    "Silence",
+    "Stamp",
+    "Stretch",
+    "Timeline",
+    "build",
+]
 
 SHORTEST_SILENCE = 60.0
 
@@ -84,40 +95,101 @@ class Timeline:
     def span(self) -> float:
         return max(0.0, self.end - self.start)
 
-    def slice_of(self, at: float, slices: int) -> int:
-        """Which of `slices` equal slices of the span a time falls into."""
-        if self.span <= 0:
-            return 0
-        return max(0, min(slices - 1, int((at - self.start) / self.span * slices)))
-
-    def lane(self, role: str | None, slices: int) -> list[int]:
-        """Messages of a role (None: all) in each slice."""
-        out = [0] * slices
-        for stamp in self.stamps:
-            if stamp.at is not None and (role is None or stamp.role == role):
-                out[self.slice_of(stamp.at, slices)] += 1
-        return out
-
-    def signal_lane(self, slices: int) -> list[int]:
-        out = [0] * slices
-        for signal in self.signals:
-            out[self.slice_of(signal.at, slices)] += 1
-        return out
-
-    def status_lane(self, slices: int) -> list[str | None]:
-        """The status that held in each slice; None before the first change."""
-        out: list[str | None] = [None] * slices
-        for change in self.changes:
-            for at in range(self.slice_of(change.at, slices), slices):
-                out[at] = change.after
-        return out
-
     @property
     def roles(self) -> list[str]:
         """The roles there are, in the order people think of them."""
         counted = Counter(stamp.role for stamp in self.stamps)
         known = [role for role in ("system", "user", "assistant", "action", "tool") if counted.get(role)]
         return known + sorted(role for role in counted if role not in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the axis: from a time to a time, over so many slices; a silence that is drawn shorter than it
+    was says so."""
+
+    start: float
+    end: float
+    first: int
+    slices: int
+    silent: bool = False
+
+
+class Scale:
+    """Time in `slices` equal pieces; where silences take most of it they are cut short, each to `gap` pieces,
+    so that what happened can be told apart."""
+
+    MOST_GAPS = 5
+
+    def __init__(self, timeline: Timeline, slices: int, gap: int = 14) -> None:
+        self.slices = slices
+        self.stretches = _stretches(timeline, slices, gap)
+        self._silences = [each for each in timeline.episodes if isinstance(each, Silence)]
+
+    def at(self, time: float) -> int:
+        """The slice a time falls into."""
+        for stretch in self.stretches:
+            if time <= stretch.end or stretch is self.stretches[-1]:
+                span = stretch.end - stretch.start
+                share = (time - stretch.start) / span if span > 0 else 0.0
+                inside = max(0, min(stretch.slices - 1, int(share * stretch.slices)))
+                return min(self.slices - 1, stretch.first + inside)
+        return 0
+
+    def counted(self, times: Iterable[float]) -> list[int]:
+        """How many of these times fall into each slice."""
+        out = [0] * self.slices
+        for time in times:
+            out[self.at(time)] += 1
+        return out
+
+    def silent(self) -> set[int]:
+        """The slices in which nothing happened."""
+        found: set[int] = set()
+        for silence in self._silences:
+            found.update(range(self.at(silence.start) + 1, self.at(silence.end)))
+        return found
+
+    def held(self, changes: Sequence[Change]) -> list[str | None]:
+        """The status that held in each slice; None before the first change."""
+        out: list[str | None] = [None] * self.slices
+        for change in changes:
+            at = self.at(change.at)
+            out[at:] = [change.after] * (self.slices - at)
+        return out
+
+
+def _stretches(timeline: Timeline, slices: int, gap: int) -> list[Stretch]:
+    silences = [each for each in timeline.episodes if isinstance(each, Silence)]
+    cut = sorted(silences, key=lambda each: each.start - each.end)[: Scale.MOST_GAPS]
+    lost = sum(each.end - each.start for each in cut)
+    room = slices - gap * len(cut)
+    if not cut or lost < timeline.span / 2 or room < 4 * (len(cut) + 1):
+        return [Stretch(timeline.start, timeline.end, 0, slices)]
+    cut.sort(key=lambda each: each.start)
+    awake: list[tuple[float, float]] = []
+    start = timeline.start
+    for silence in cut:
+        awake.append((start, silence.start))
+        start = silence.end
+    awake.append((start, timeline.end))
+    total = sum(end - begin for begin, end in awake)
+    # Every stretch gets a few slices however short it was, and the rest by its length.
+    least = max(1, min(4, room // (2 * len(awake))))
+    spare = room - least * len(awake)
+    out: list[Stretch] = []
+    first = 0
+    for number, (begin, end) in enumerate(awake):
+        last = number == len(awake) - 1
+        size = least + (int(spare * (end - begin) / total) if total > 0 else spare // len(awake))
+        if last:
+            size = max(1, slices - first)
+        out.append(Stretch(begin, end, first, size))
+        first += size
+        if not last:
+            out.append(Stretch(cut[number].start, cut[number].end, first, gap, silent=True))
+            first += gap
+    return out
 
 
 def build(

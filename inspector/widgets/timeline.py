@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from inspector import formats, safe
 from inspector.roles import ROLES, status_sign
-from inspector.timeline import Burst, Change, Signal, Silence, Timeline
+from inspector.timeline import Burst, Change, Scale, Signal, Silence, Timeline
 from inspector.typeset.lines import Line, Run, clipped
 from inspector.widgets.tall_list import TallList
 
@@ -65,58 +65,39 @@ class TimeLanes(Widget):
         slices = width - LABEL
         if timeline is None or slices < 4:
             return []
-        lanes = {role: timeline.lane(role, slices) for role in timeline.roles}
+        scale = Scale(timeline, slices)
+        lanes = {
+            role: scale.counted(s.at for s in timeline.stamps if s.role == role and s.at is not None)
+            for role in timeline.roles
+        }
         most = max((max(lane) for lane in lanes.values()), default=1) or 1
-        silent = self._silent(timeline, slices)
-        out = [_lane(role, lane, most, silent) for role, lane in lanes.items()]
+        out = [_lane(role, lane, most) for role, lane in lanes.items()]
         if timeline.signals:
-            marks = timeline.signal_lane(slices)
+            marks = scale.counted(signal.at for signal in timeline.signals)
             out.append((_label("signals"), Run("".join("•" if mark else " " for mark in marks), "notice")))
         if timeline.changes:
-            out.append((_label("status"), *_status_runs(timeline, slices)))
-        out.append((_label(""), *self._axis(timeline, slices)))
-        out.append((_label(""), *_ticks(timeline, slices)))
+            out.append((_label("status"), *_status_runs(timeline, scale)))
+        out.append((_label(""), *_axis(scale, self._point)))
+        out.append((_label(""), Run(_ticks(timeline, scale), "quiet")))
         return out
-
-    @staticmethod
-    def _silent(timeline: Timeline, slices: int) -> set[int]:
-        found: set[int] = set()
-        for episode in timeline.episodes:
-            if isinstance(episode, Silence):
-                first = timeline.slice_of(episode.start, slices) + 1
-                found.update(range(first, timeline.slice_of(episode.end, slices)))
-        return found
-
-    def _axis(self, timeline: Timeline, slices: int) -> list[Run]:
-        axis = ["─"] * slices
-        for at in self._silent(timeline, slices):
-            axis[at] = "┄"
-        if self._point is None:
-            return [Run("".join(axis), "line")]
-        at = timeline.slice_of(self._point, slices)
-        return [Run("".join(axis[:at]), "line"), Run("▲", "accent"), Run("".join(axis[at + 1 :]), "line")]
 
 
 def _label(words: str) -> Run:
     return Run(safe.fit(words, LABEL - 1) + " ", "quiet")
 
 
-def _lane(role: str, lane: Sequence[int], most: int, silent: set[int]) -> Line:
+def _lane(role: str, lane: Sequence[int], most: int) -> Line:
     name = NAMES.get(role, safe.text(role, limit=40))
-    bars = []
-    for at, count in enumerate(lane):
-        level = 0 if not count else max(1, round(count / most * (len(BARS) - 1)))
-        bars.append(BARS[level] if count or at not in silent else " ")
+    bars = [BARS[max(1, round(count / most * (len(BARS) - 1))) if count else 0] for count in lane]
     style = {"user": "accent", "assistant": "ok", "system": "quiet"}.get(role, "code")
     return (_label(name), Run("".join(bars), style))
 
 
-def _status_runs(timeline: Timeline, slices: int) -> list[Run]:
+def _status_runs(timeline: Timeline, scale: Scale) -> list[Run]:
     """A line for how long each status held, with its sign where it began."""
-    held = timeline.status_lane(slices)
-    starts = {timeline.slice_of(change.at, slices): change.after for change in timeline.changes}
+    starts = {scale.at(change.at): change.after for change in timeline.changes}
     out: list[Run] = []
-    for at, status in enumerate(held):
+    for at, status in enumerate(scale.held(timeline.changes)):
         if status is None:
             out.append(Run(" "))
             continue
@@ -125,22 +106,51 @@ def _status_runs(timeline: Timeline, slices: int) -> list[Run]:
     return out
 
 
-def _ticks(timeline: Timeline, slices: int) -> list[Run]:
-    """Times under the axis: as many as have room."""
-    long = timeline.span > 2 * 86_400
-    write = formats.day if long else formats.clock
-    size = 10 if long else 8
-    number = max(2, min(6, slices // (size + 6)))
-    line_: list[str] = [" "] * slices
-    for tick in range(number):
-        at = timeline.start + timeline.span * tick / (number - 1)
-        words = write(at)
-        start = round((slices - 1) * tick / (number - 1)) - (
-            0 if tick == 0 else len(words) - 1 if tick == number - 1 else len(words) // 2
-        )
-        start = max(0, min(slices - len(words), start))
-        line_[start : start + len(words)] = words
-    return [Run("".join(line_)[:slices], "quiet")]
+def _axis(scale: Scale, point: float | None) -> list[Run]:
+    """The line of time; a silence is dotted, and one that is cut short says how long it was."""
+    axis = ["─"] * scale.slices
+    for at in scale.silent():
+        axis[at] = "┄"
+    for stretch in scale.stretches:
+        if stretch.silent:
+            words = f" {formats.duration(stretch.end - stretch.start)} "
+            words = words if len(words) <= stretch.slices else "┄"
+            drawn = words.center(stretch.slices, "┄")
+            axis[stretch.first : stretch.first + stretch.slices] = drawn
+    if point is None:
+        return [Run("".join(axis), "quiet")]
+    at = scale.at(point)
+    return [Run("".join(axis[:at]), "quiet"), Run("▲", "accent"), Run("".join(axis[at + 1 :]), "quiet")]
+
+
+def _ticks(timeline: Timeline, scale: Scale) -> str:
+    """Times under the axis: where each stretch begins, then in between, as many as have room."""
+    several = formats.day(timeline.start) != formats.day(timeline.end)
+
+    def words(time: float) -> str:
+        if not several:
+            return formats.clock(time)
+        whole = formats.exact_time(time, zone=False)
+        return whole[:16] if timeline.span < 30 * 86_400 or len(scale.stretches) > 1 else whole[:10]
+
+    row = [" "] * scale.slices
+    wanted: list[tuple[float, float]] = [
+        (stretch.start, 0.0) for stretch in scale.stretches if not stretch.silent
+    ]
+    wanted.append((timeline.end, 1.0))
+    for stretch in scale.stretches:
+        if not stretch.silent:
+            parts = stretch.slices // 24
+            step = (stretch.end - stretch.start) / (parts or 1)
+            wanted += [(stretch.start + step * part, 0.5) for part in range(1, parts)]
+    for time, anchor in wanted:
+        text = words(time)
+        start = scale.at(time) - round((len(text) - 1) * anchor)
+        start = max(0, min(scale.slices - len(text), start))
+        around = row[max(0, start - 2) : start + len(text) + 2]
+        if len(text) <= scale.slices and all(cell == " " for cell in around):
+            row[start : start + len(text)] = text
+    return "".join(row)
 
 
 class EpisodeList(TallList):
