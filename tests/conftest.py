@@ -22,7 +22,11 @@ PINNED = {"python": "3.11", "textual": "8.2.8"}
 CLOCK = 1_795_953_600.0
 """The moment tests and pictures are made at: 2026-11-29 12:00:00 UTC, a Sunday."""
 
-_KEPT = ("STORE_INSPECTOR_SHARED_STORES", "STORE_INSPECTOR_INTEROP_PYTHON")
+_KEPT = (
+    "STORE_INSPECTOR_SHARED_STORES",
+    "STORE_INSPECTOR_INTEROP_PYTHON",
+    "TEXTUAL_SNAPSHOT_TEMPDIR",  # pytest-textual-snapshot tells its workers
+)
 _PREFIXES = ("TEXTUAL", "LIONAGI_", "XDG_", "STORE_INSPECTOR_", "CLICOLOR", "TERM_")
 _NAMES = ("TMUX", "NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "PAGER", "LESS", "PGPASSWORD")
 

@@ -277,11 +277,11 @@ def _recent(recent: Recent, there: bool, width: int) -> _Entry:
     verdict = "gone" if not there else "✓ opens" if recent.verdict == "opens" else f"✗ {recent.verdict}"
     plain, quiet = (".plain", ".quiet") if there else (".dimmed", ".dimmed")
     told = ".refuse" if there and recent.verdict != "opens" else quiet
-    columns = [(safe.text(recent.kind or "not known"), 16, False, quiet)]
+    columns = [(safe.text(recent.kind or "not known"), 17, False, quiet)]
     if wide:
         size = formats.size(recent.size) if recent.size is not None else ""
         columns.append((size, 8, True, quiet))
-    columns.append((safe.text(verdict), 18, False, told))
+    columns.append((safe.text(verdict), 17, False, told))
     if wide:
         columns.append((formats.relative_time(recent.opened), 11, True, quiet))
     room = max(16, width - sum(cells + 2 for _, cells, _, _ in columns))

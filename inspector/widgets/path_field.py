@@ -111,6 +111,7 @@ class PathField(Vertical):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        self._loads.cancel("names")  # whatever is answered stands there instead
         text = unwrapped(event.value)
         if text:
             self.post_message(self.Chosen(text))
