@@ -16,7 +16,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from inspector import formats
-from persistence.records import Mark, Preview, Unreadable
+from persistence.basics import Mark, Preview, Unreadable
 
 if TYPE_CHECKING:
     from textual.content import Content

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from persistence.basics import FileFacts
 from persistence.errors import NotAStoreError, StoreError, StoreMissingError, StorePermissionError
 from persistence.location import StoreLocation
 from persistence.magic import HEAD, SQLITE, Looks, looks_like
-from persistence.records import FileFacts
 from persistence.sidecars import JournalFacts, LogFacts, log_header_valid, read_journal, read_log
 
 __all__ = [

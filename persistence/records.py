@@ -7,8 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
 from typing import Any, Literal, TypeAlias
+
+from persistence.basics import (
+    ABSENT,
+    PENDING,
+    FileFacts,
+    Mark,
+    Notice,
+    Preview,
+    Progress,
+    ReadInfo,
+    Route,
+    Unreadable,
+)
 
 __all__ = [
     "ABSENT",
@@ -19,6 +31,9 @@ __all__ = [
     "Column",
     "ColumnKind",
     "Extent",
+    "FileFacts",
+    "ForeignKey",
+    "Index",
     "Mark",
     "Missing",
     "Notice",
@@ -32,70 +47,14 @@ __all__ = [
     "RunDetail",
     "RunFilter",
     "SchemaApplied",
+    "StoreFacts",
+    "TableColumn",
+    "TableShape",
     "TranscriptEntry",
     "TranscriptPart",
     "Unreadable",
     "Window",
 ]
-
-
-class Route(StrEnum):
-    """How a store was read (DESIGN 3.1); the shell shows this word."""
-
-    LIVE = "live"  # rollback format, a plain read-only connection
-    LIVE_LOG = "live log"  # WAL format beside a log, through its index, which is never written
-    SETTLED = "settled"  # WAL format at rest, read immutable between two equal change tokens
-    COPY = "copy"  # a private copy, recovered there
-    EMPTY = "empty"  # a file of zero bytes without sidecars
-    SERVER = "server"  # PostgreSQL
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something a reader must be told for as long as it holds (DESIGN 9): a word, and a sentence."""
-
-    code: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReadInfo:
-    """How and when an answer was read. `token` is opaque: equal tokens mean the store had not moved."""
-
-    route: Route
-    at: float
-    token: object = None
-    kernel_held: bool = False
-    notices: tuple[Notice, ...] = ()
-    snapshots: int = 1
-
-
-class Mark(Enum):
-    """Three ways of having no value that must not be mistaken for NULL or for each other (DESIGN 9)."""
-
-    ABSENT = "not in this store"  # an older release has no such column or table
-    PENDING = "not yet known"  # arrives later
-    CLEARED = "not available"
-
-
-ABSENT = Mark.ABSENT
-PENDING = Mark.PENDING
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The head of a cell that was not loaded whole. `size` is the whole cell's, in bytes."""
-
-    head: str | bytes
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A value that could not be read, and why; never shown as NULL. `raw` is what is there, if known."""
-
-    why: str
-    raw: str | bytes | None = None
 
 
 Cell: TypeAlias = "int | float | str | bytes | Preview | Unreadable | Mark | None"
@@ -160,15 +119,6 @@ class Extent:
     estimate: int | None = None
     progress: Progress | None = None
     snapshots: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a long read is: `done` of `total` (None: not known), and a word for what is counted."""
-
-    done: int
-    total: int | None = None
-    what: str = "rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,19 +325,6 @@ class Missing:
 
     def __bool__(self) -> bool:
         return self.table or bool(self.columns) or self.unreadable is not None
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """One file of a store, by `stat` alone."""
-
-    name: str
-    exists: bool
-    size: int = 0
-    modified: float | None = None
-    mode: int = 0
-    links: int = 1
-    state: str = ""  # a few words: "98 frames", "hot journal", "readable", "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from inspector.version import __version__
-from persistence.records import Mark, Preview, Unreadable
+from persistence.basics import Mark, Preview, Unreadable
 
 if TYPE_CHECKING:
     from persistence.records import Column, ReadInfo, StoreFacts

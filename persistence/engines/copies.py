@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from persistence import files
+from persistence.basics import Notice, Progress
 from persistence.engines import routes, token
 from persistence.engines.faults import error_name, fault
 from persistence.engines.shelf import COPY_LIMIT
 from persistence.errors import CancelledReadError, CopyRefusedError, StoreError, StoreMovedError
 from persistence.location import StoreLocation, sqlite_uri
-from persistence.records import Notice, Progress
 from persistence.sidecars import JOURNAL_MAGIC
 
 __all__ = ["COPY_LIMIT", "PrivateCopy", "make", "private_copy", "sweep_leftovers"]

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from persistence.basics import Progress, ReadInfo
 from persistence.engines import landlock
 from persistence.engines.session import CopyNeeded, Session
 from persistence.engines.shelf import COPY_LIMIT, Shelf
 from persistence.errors import LocationError, StoreMovedError
 from persistence.location import StoreLocation
-from persistence.records import Progress, ReadInfo
 
 __all__ = ["read"]
 

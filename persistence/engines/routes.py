@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from persistence import files
+from persistence.basics import Notice, Route
 from persistence.errors import NotAStoreError, StoreDamagedError, StoreMissingError
 from persistence.magic import HEAD, looks_like
-from persistence.records import Notice, Route
 
 __all__ = ["Answer", "Opening", "Sight", "answer", "look", "opening"]
 

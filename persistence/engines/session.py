@@ -18,6 +18,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from persistence import files
+from persistence.basics import Notice, ReadInfo, Route
 from persistence.engines import guard, landlock, routes, token
 from persistence.engines.faults import error_name, fault
 from persistence.engines.gate import Gate, gate_for
@@ -25,7 +26,6 @@ from persistence.engines.routes import Answer
 from persistence.engines.shelf import Shelf
 from persistence.errors import CancelledReadError, DeadlineError, StoreError, StoreMovedError
 from persistence.location import sqlite_uri
-from persistence.records import Notice, ReadInfo, Route
 
 if TYPE_CHECKING:
     from persistence.engines.copies import PrivateCopy

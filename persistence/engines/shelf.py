@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from persistence.basics import Progress
 from persistence.engines.token import Token
 from persistence.errors import CancelledReadError
-from persistence.records import Progress
 
 if TYPE_CHECKING:
     from persistence.engines.copies import PrivateCopy

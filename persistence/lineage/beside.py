@@ -10,8 +10,8 @@ import os
 import stat as modes
 from collections.abc import Iterator
 
+from persistence.basics import FileFacts
 from persistence.lineage.report import Opener
-from persistence.records import FileFacts
 
 __all__ = ["backups", "openers"]
 

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from typing import Literal
 
+from persistence.basics import Notice
 from persistence.errors import LocationError, NotAStoreError, StoreError, StoreMissingError
 from persistence.files import describe, resolve
 from persistence.lineage.beside import backups, openers
@@ -19,7 +20,6 @@ from persistence.lineage.remedies import remedy
 from persistence.lineage.report import LineageReport, RuleStep, StoreHeader, Verdict
 from persistence.lineage.rules import NATIVE, Asked, Case, Rule, ask
 from persistence.location import StoreLocation
-from persistence.records import Notice
 
 __all__ = ["examine"]
 

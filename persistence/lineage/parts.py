@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from persistence import files
+from persistence.basics import Notice
 from persistence.errors import NotAStoreError, StoreError, StoreMissingError
 from persistence.lineage.journals import at_rest, broken_records, header_makes_sense
 from persistence.lineage.report import ReadStep
 from persistence.lineage.rules import Damage
 from persistence.magic import HEAD, looks_like
-from persistence.records import Notice
 
 __all__ = ["Parts", "look"]
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from persistence.basics import Progress
 from persistence.engines import copies, landlock, token
 from persistence.engines.faults import error_name, fault
 from persistence.engines.gate import gate_for
@@ -23,7 +24,6 @@ from persistence.lineage.report import ReadStep
 from persistence.lineage.rows import Seen, read_rows
 from persistence.lineage.rules import Damage
 from persistence.location import sqlite_uri
-from persistence.records import Progress
 
 __all__ = ["TRIES", "Reading", "read_store"]
 

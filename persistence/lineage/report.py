@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from persistence.basics import FileFacts, Notice
 from persistence.errors import StoreError
 from persistence.lineage.rows import Seen
 from persistence.location import StoreLocation
-from persistence.records import FileFacts, Notice
 
 __all__ = ["LineageReport", "Opener", "ReadStep", "RuleStep", "StoreHeader", "Verdict"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from persistence.basics import Route
 from persistence.engines.reader import Reader, open_reader
 from persistence.errors import LocationError, StateCompatibilityRefused, StoreError
 from persistence.lineage.remedies import remedy
@@ -16,7 +17,6 @@ from persistence.lineage.report import LineageReport, ReadStep, RuleStep, Verdic
 from persistence.lineage.rows import KNOWN, META, MetaColumn, MetaKind, MetaRow, Seen
 from persistence.lineage.rules import SERVER, Case, ask
 from persistence.location import StoreLocation
-from persistence.records import Route
 
 __all__ = ["examine_server", "read_server_rows"]
 
