@@ -7,12 +7,15 @@ them are imported inside the methods, so that a command that lists definitions l
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persistence.reading.store import ReadingSurface
 
 if TYPE_CHECKING:
+    from persistence.reading.checks import Checks
+    from persistence.reading.overview import Activity, TableCount, TableSize
     from persistence.reading.source import RowSource
+    from persistence.reading.transcript import Transcript
     from persistence.records import Cell, Order, RunChoices, RunDetail, RunFilter
 
 __all__ = ["BrowseSurface"]
@@ -48,7 +51,7 @@ class BrowseSurface(ReadingSurface):
 
         return await run.find_run(self._reading, text)
 
-    async def transcript(self, progression_id: str) -> Any:
+    async def transcript(self, progression_id: str) -> Transcript:
         """A progression's positions as a windowed conversation."""
         from persistence.reading import transcript
 
@@ -92,26 +95,32 @@ class BrowseSurface(ReadingSurface):
 
         return belongings.artifacts_of(self._reading, session_id, invocation_id)
 
-    def counts(self) -> AsyncIterator[Any]:
+    def counts(self) -> AsyncIterator[TableCount]:
         """Rows per table, one table after another as each is counted."""
         from persistence.reading import overview
 
         return overview.counts(self._reading)
 
-    async def activity(self) -> Any:
-        """Messages and sessions over time, for a small chart."""
+    def sizes(self) -> AsyncIterator[TableSize]:
+        """Bytes per table, one after another; every page is read for it, so only when somebody asks."""
         from persistence.reading import overview
 
-        return await overview.activity(self._reading)
+        return overview.sizes(self._reading)
 
-    async def statuses(self) -> Any:
-        """Sessions by status."""
+    async def activity(self, *, days: int = 60, east: float = 0.0) -> Activity:
+        """Runs begun a day, for a small chart; a day begins at midnight `east` seconds of UTC."""
+        from persistence.reading import overview
+
+        return await overview.activity(self._reading, days=days, east=east)
+
+    async def statuses(self) -> tuple[tuple[str | None, int], ...]:
+        """Sessions by status, the most frequent first; None stands for no status."""
         from persistence.reading import overview
 
         return await overview.statuses(self._reading)
 
-    def checks(self) -> Any:
-        """The things worth a look, each leading to its rows."""
+    def checks(self, now: float | None = None) -> Checks:
+        """The things worth a look, each leading to its rows; `now` stands for the clock."""
         from persistence.reading import checks
 
-        return checks.checks(self._reading)
+        return checks.checks(self._reading, now)

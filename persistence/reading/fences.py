@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ class KeyPath:
         keys = [scan.key_of(row) for row in rows[first - start :]]
         return Found(first, keys, lambda: self._passed(start, rows, wanted))
 
-    async def measure(self, reader: Reader) -> AsyncIterator[Extent]:
+    async def measure(self, reader: Reader) -> AsyncGenerator[Extent, None]:
         while not self._fences.complete:
             await self._gather(reader)
             yield self.extent

@@ -5,7 +5,7 @@ Such rows are named by their position. `OFFSET` stays within the part: what lies
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, TableClause, column, func, literal_column, select
@@ -85,7 +85,7 @@ class FirstPath:
         if ended:
             self._total = end
 
-    async def measure(self, reader: Reader) -> AsyncIterator[Extent]:
+    async def measure(self, reader: Reader) -> AsyncGenerator[Extent, None]:
         if self._total is None:
             await self._measure(reader)
         yield self.extent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -140,11 +141,13 @@ class Listing:
     async def measure(self) -> AsyncIterator[Extent]:
         path = await self._prepared()
         try:
-            async for extent in path.measure(self._reader):
-                yield extent
+            async with aclosing(path.measure(self._reader)) as extents:
+                async for extent in extents:
+                    yield extent
         except TooLongToMark:
-            async for extent in self._sorted().measure(self._reader):
-                yield extent
+            async with aclosing(self._sorted().measure(self._reader)) as extents:
+                async for extent in extents:
+                    yield extent
 
     async def position(self, key: tuple[Any, ...]) -> int | None:
         path = await self._prepared()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from persistence.reading.fences import Found
@@ -33,7 +33,7 @@ class Path(Protocol):
     def locate(self, first: int, count: int) -> Plan[Found]:
         """The keys at a position (below zero: from the end), and the position."""
 
-    def measure(self, reader: Reader) -> AsyncIterator[Extent]: ...
+    def measure(self, reader: Reader) -> AsyncGenerator[Extent, None]: ...
 
     async def position(self, reader: Reader, key: tuple[Any, ...]) -> int | None: ...
 
@@ -92,7 +92,7 @@ class BuiltPath:
         if rows < wanted:
             self._total = rows
 
-    async def measure(self, reader: Reader) -> AsyncIterator[Extent]:
+    async def measure(self, reader: Reader) -> AsyncGenerator[Extent, None]:
         if self.built is None and self._total is None:
             told: asyncio.Queue[None] = asyncio.Queue()
             task = asyncio.ensure_future(self._build(reader, lambda: told.put_nowait(None)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, column
+from sqlalchemy import ColumnElement, and_, column, false, literal_column, or_
 
 from persistence.errors import MissingTableError, StoreError
 from persistence.reading.listed import Field, Listed
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from persistence.reading.source import RowSource
     from persistence.reading.store import StoreReading
 
-__all__ = ["find_table", "kind_of", "listed_table", "rows", "shown_columns", "where_equal"]
+__all__ = ["find_table", "kind_of", "listed_table", "rows", "rows_among", "shown_columns", "where_equal"]
 
 _NUMBERS = ("INT", "REAL", "FLOA", "DOUB", "NUM", "DEC", "SERIAL", "OID")
+_MOST_KEYS = 500
 _TEXTS = ("CHAR", "CLOB", "TEXT")
 
 
@@ -44,6 +46,31 @@ def rows(
         return listed_table(shape, snapshot.dialect, equal)
 
     return Listing(reading, table, make, order)
+
+
+def rows_among(reading: StoreReading, table: str, keys: Sequence[tuple[Any, ...]]) -> RowSource:
+    """The rows of a table that have these keys (its own, as `Row.key` of `rows` gives them), by key."""
+
+    async def make(snapshot: Snapshot) -> Listed:
+        shape = await find_table(reading, snapshot, table)
+        listed = listed_table(shape, snapshot.dialect, {})
+        key = listed.key
+        if key is None:
+            among: ColumnElement[bool] = false()
+        elif key.rowid:  # as literals: there may be more of them than a statement takes values
+            ids = ",".join(str(int(each[0])) for each in keys)
+            among = column(key.names[0]).op("IN")(literal_column(f"({ids})"))
+        else:
+            among = or_(
+                false(),
+                *[
+                    and_(*[column(name) == value(part) for name, part in zip(key.names, each, strict=True)])
+                    for each in keys[:_MOST_KEYS]
+                ],
+            )
+        return replace(listed, conditions=(among,), narrowed=True)
+
+    return Listing(reading, table, make)
 
 
 async def find_table(reading: StoreReading, snapshot: Snapshot, name: str) -> TableShape:

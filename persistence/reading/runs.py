@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from persistence.reading.source import RowSource
     from persistence.reading.store import StoreReading
 
-__all__ = ["COLUMNS", "length_in_seconds", "run_choices", "runs"]
+__all__ = ["COLUMNS", "length_in_seconds", "run_choices", "runs", "runs_where"]
 
 _SHOWN: tuple[tuple[str, str, ColumnKind], ...] = (
     ("status", "status", "status"),
@@ -99,12 +99,25 @@ def runs(reading: StoreReading, narrowed: RunFilter | None = None, order: Order 
     a filter on one leaves no run. The first read raises MissingTableError where there are no sessions.
     """
     wanted = narrowed or RunFilter()
+    return _listing(reading, lambda shape: _conditions(wanted, shape), order)
 
+
+def runs_where(
+    reading: StoreReading, where: Callable[[TableShape], Sequence[ColumnElement[bool]]]
+) -> RowSource:
+    """The runs that meet some conditions over `sessions`, as `runs` lists them."""
+    return _listing(reading, lambda shape: (tuple(where(shape)), frozenset(), True), None)
+
+
+_Asked = tuple[tuple[ColumnElement[bool], ...], frozenset[str], bool]
+
+
+def _listing(reading: StoreReading, asked: Callable[[TableShape], _Asked], order: Order | None) -> RowSource:
     async def make(snapshot: Snapshot) -> Listed:
         shape = await find_table(reading, snapshot, "sessions")
         tables = await reading.tables(snapshot)
         counted = "progressions" in tables and shape.column("progression_id") is not None
-        conditions, equal, narrowed = _conditions(wanted, shape)
+        conditions, equal, narrowed = asked(shape)
         return Listed(
             shape,
             snapshot.dialect,
@@ -172,9 +185,7 @@ def _progression_ids(sessions: Sequence[Any], dialect: str) -> Plan[dict[Any, An
     return out
 
 
-def _conditions(
-    wanted: RunFilter, shape: TableShape
-) -> tuple[tuple[ColumnElement[bool], ...], frozenset[str], bool]:
+def _conditions(wanted: RunFilter, shape: TableShape) -> _Asked:
     """What a filter asks of a row, the columns it holds to one value, and whether it asks more than that."""
     conditions: list[ColumnElement[bool]] = []
     equal: set[str] = set()
