@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, column, func, select, table
 
 from persistence.reading.keys import Key
 from persistence.reading.plans import Ask, Plan, Statement, run, slot
-from persistence.records import Progress, TableShape
+from persistence.records import Progress, ReadInfo, TableShape
 
 if TYPE_CHECKING:
     from persistence.engines.reader import Snapshot
@@ -19,42 +20,50 @@ if TYPE_CHECKING:
 
 __all__ = ["Stretch", "stretches"]
 
+T = TypeVar("T")
+
 SECONDS = 0.1
 """How long one stretch is to take; the next is made longer or shorter."""
 _FIRST, _MOST = 256, 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Row ids above `low` up to `high`, to be looked at on `snapshot` now; `progress` once that is done."""
+class Stretch(Generic[T]):
+    """A stretch that was looked at: its rows, what was found, how it was read, how far that is."""
 
-    snapshot: Snapshot
-    low: int
-    high: int
     rows: int
+    found: T
+    read: ReadInfo
     progress: Progress
 
 
-async def stretches(reading: StoreReading, shape: TableShape, key: Key) -> AsyncGenerator[Stretch, None]:
-    """Stretches of a table with row ids, in order. Do the work on each before asking for the next."""
+async def stretches(
+    reading: StoreReading,
+    shape: TableShape,
+    key: Key,
+    look: Callable[[Snapshot, int, int], Awaitable[T]],
+) -> AsyncGenerator[Stretch[T], None]:
+    """Looks at a table with row ids in stretches: `look` is given a snapshot, and the row id after which
+    the stretch begins and the one with which it ends. No snapshot is held between two."""
     own = table(shape.name)
     rowid: ColumnElement[Any] = column(key.names[0])
     ends = [select(end(rowid)).select_from(own).scalar_subquery() for end in (func.min, func.max)]
     async with reading.reader.snapshot() as snapshot:
-        found = await snapshot.first(select(*ends))
-    if found is None or found[0] is None:
+        span = await snapshot.first(select(*ends))
+    if span is None or span[0] is None:
         return
-    least, last = int(found[0]), int(found[1])
+    least, last = int(span[0]), int(span[1])
     low, size = least - 1, _FIRST
     while low < last:
+        began = time.monotonic()
         async with reading.reader.snapshot() as snapshot:
-            began = time.monotonic()
-            high, rows = await run(snapshot, lambda: _end(own, rowid, low, size))  # noqa: B023 (run at once)
+            high, rows = await run(snapshot, partial(_end, own, rowid, low, size))
             if not rows:
                 return
-            done = Progress(high - least + 1, last - least + 1)
-            yield Stretch(snapshot, low, high, rows, done)
-            took = time.monotonic() - began
+            found = await look(snapshot, low, high)
+            read = snapshot.info
+        took = time.monotonic() - began
+        yield Stretch(rows, found, read, Progress(high - least + 1, last - least + 1))
         low = high
         size = max(1, min(_MOST, int(size * min(4.0, SECONDS / max(took, 1e-6)))))
 
