@@ -22,6 +22,7 @@ from persistence.reading.scans import Bookmark, Scan
 from persistence.records import Progress, TableShape
 
 if TYPE_CHECKING:
+    from persistence.engines.reader import Snapshot
     from persistence.reading.store import StoreReading
 
 __all__ = ["DANGLING"]
@@ -57,11 +58,14 @@ async def _gather(reading: StoreReading, tally: Tally, _now: float) -> AsyncGene
                 yield
         return
     sql = _SQL.format(rowid=key.names[0])
-    async with aclosing(stretches(reading, shape, key)) as parts:
+
+    async def look(snapshot: Snapshot, low: int, high: int) -> list[Any]:
+        return await snapshot.on_driver(partial(_missing, sql, (low, high)))
+
+    async with aclosing(stretches(reading, shape, key, look)) as parts:
         async for stretch in parts:
-            found = await stretch.snapshot.on_driver(partial(_missing, sql, (stretch.low, stretch.high)))
-            tally.seen(stretch.snapshot.info)
-            for rowid, entries, missing in found:
+            tally.seen(stretch.read)
+            for rowid, entries, missing in stretch.found:
                 tally.examined += entries
                 if missing:
                     tally.add("progressions", (rowid,), missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from persistence.records import Progress, TableShape, Unreadable
 from persistence.schema.known import JSON_COLUMNS
 
 if TYPE_CHECKING:
+    from persistence.engines.reader import Snapshot
     from persistence.reading.store import StoreReading
 
 __all__ = ["JSON_CELLS", "json_columns"]
@@ -75,12 +76,15 @@ async def _by_rowid(
     rowid: ColumnElement[Any] = column(key.names[0])
     broken = or_(*[_is_broken(column(name)) for name in names])
     query: Select[Any] = select(rowid).select_from(table(shape.name)).where(broken)
-    async with aclosing(stretches(reading, shape, key)) as parts:
+
+    async def look(snapshot: Snapshot, low: int, high: int) -> list[Sequence[Any]]:
+        return await snapshot.rows(query.where(rowid > value(low), rowid <= value(high)))
+
+    async with aclosing(stretches(reading, shape, key, look)) as parts:
         async for stretch in parts:
-            within = (rowid > value(stretch.low), rowid <= value(stretch.high))
-            for row in await stretch.snapshot.rows(query.where(*within)):
+            for row in stretch.found:
                 tally.add(shape.name, tuple(row))
-            tally.seen(stretch.snapshot.info)
+            tally.seen(stretch.read)
             tally.examined += stretch.rows
             done = stretch.progress
             tally.progress = Progress(done.done, done.total, f"rows of {shape.name}")
