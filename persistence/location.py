@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from persistence.errors import LocationError
 
@@ -19,6 +18,7 @@ __all__ = ["StoreLocation", "default_path", "locate", "sqlite_uri"]
 
 _SQLITE_SCHEMES = ("sqlite", "sqlite+aiosqlite", "sqlite+pysqlite")
 _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+asyncpg")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.\-]*)://")
 _LOOKS_LIKE_CREDENTIALS = re.compile(r"^[^/\s:@]+:[^/\s@]*@[^/\s]+")
 
@@ -51,6 +51,8 @@ class StoreLocation:
         """The last part of the path, or the database's name."""
         if self.path is not None:
             return os.fsdecode(os.path.basename(self.path))
+        from urllib.parse import urlsplit  # 2 ms, for servers alone
+
         return urlsplit(self.url or "").path.lstrip("/") or "postgres"
 
 
@@ -138,6 +140,8 @@ def _from_sqlite_url(text: str, start: int, origin: str) -> StoreLocation:
 
 
 def _from_postgres_url(text: str, start: int, origin: str) -> StoreLocation:
+    from urllib.parse import urlsplit
+
     url = "postgresql+asyncpg://" + text[start:]
     try:
         parts = urlsplit(url)
@@ -166,6 +170,8 @@ def _uri_path(uri: str) -> tuple[bytes, tuple[str, ...]]:
                 remedy="Leave the host out.",
             )
         rest = slash + tail
+    from urllib.parse import unquote_to_bytes
+
     path = unquote_to_bytes(rest).partition(b"\0")[0]
     if not path or path == b":memory:":
         raise LocationError("The file: URI names no file.", observed=uri, remedy="Name a file.")
@@ -211,7 +217,7 @@ def sqlite_uri(path: bytes, query: str) -> str:
     Every byte but unreserved ones and `/` is escaped, so `?`, `#`, `%`, spaces and bytes that are not
     UTF-8 stay what they are; a path that begins with `//` is kept from being read as a host.
     """
-    text = quote(path, safe="/")
+    text = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in path)
     if text.startswith("/"):
         text = "//" + text
     return f"file:{text}?{query}"

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from persistence.engines.gate import Handle, gate_for
 from persistence.errors import StateCompatibilityRefused
 from persistence.files import Identity
 from persistence.lineage.remedies import remedy
+
+if TYPE_CHECKING:
+    from persistence.engines.gate import Handle
 
 __all__ = ["claim", "connection_identity", "held_here"]
 
@@ -27,7 +30,10 @@ def held_here(identity: Identity | None, kind: Kind, where: str) -> StateCompati
 
     `where` is the store as it may be shown. Asks the register alone: nothing is opened.
     """
-    return None if identity is None else _against(gate_for(identity).handles, kind, where)
+    gates = sys.modules.get("persistence.engines.gate")  # nothing is held where nobody loaded it
+    return (
+        None if identity is None or gates is None else _against(gates.gate_for(identity).handles, kind, where)
+    )
 
 
 @contextmanager
@@ -37,6 +43,8 @@ def claim(identity: Identity, kind: Kind, label: str) -> Iterator[Handle]:
     `label` names the handle to people: the store, its profile and owner. Raises StateCompatibilityRefused,
     which names both handles, when one of the other kind has the file.
     """
+
+    from persistence.engines.gate import gate_for
 
     def beside(handles: tuple[Handle, ...]) -> None:
         refusal = _against(handles, kind, label)

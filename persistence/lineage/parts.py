@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat as modes
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from persistence import files
 from persistence.basics import Notice
@@ -24,8 +24,7 @@ Check = Callable[[int, int], None]
 """Told how many frames of a long log are checked; may raise to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """The store's files at one moment. `error` says why the file itself cannot be read at all.
 
     `hot`: a journal that begins with a header lies beside it. `journal` and `log`: their bytes, 0 for none.
@@ -42,7 +41,7 @@ class Parts:
     log: int = 0
     readable_log: bool = False
     written: bool = False
-    index: bool = False
+    has_index: bool = False
     damage: tuple[Damage, ...] = ()
     notices: tuple[Notice, ...] = ()
     steps: tuple[ReadStep, ...] = ()
@@ -75,7 +74,7 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
         found = files.status(path)
         if found is None:
             return _missing(parts)
-        parts = replace(parts, identity=(found.st_dev, found.st_ino), links=found.st_nlink)
+        parts = parts._replace(identity=(found.st_dev, found.st_ino), links=found.st_nlink)
         if not modes.S_ISREG(found.st_mode):
             return _not_a_file(parts, found.st_mode)
         parts = _with_step(parts, parts.name, "stat", _stat_words(found))
@@ -86,9 +85,9 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
             written = files.someone_writes(file)
     except OSError as error:
         refusal = files.os_refusal(error, display)
-        return _with_step(replace(parts, error=refusal), parts.name, "header", refusal.message)
+        return _with_step(parts._replace(error=refusal), parts.name, "header", refusal.message)
     kind = looks_like(head, header.size) if not header.sqlite else None
-    parts = replace(parts, header=header, written=written is True)
+    parts = parts._replace(header=header, written=written is True)
     parts = _with_step(parts, parts.name, "header", kind.words if kind else _header_words(header))
     if found.st_nlink > 1:
         parts = _damaged(parts, "second-name", f"the file has {found.st_nlink} names (hard links)")
@@ -103,7 +102,7 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
             observed=kind.words,
             remedy=kind.remedy or "Name the database file itself.",
         )
-        parts = replace(parts, error=refusal)
+        parts = parts._replace(error=refusal)
     return parts
 
 
@@ -116,7 +115,7 @@ def _missing(parts: Parts) -> Parts:
         observed=seen,
         remedy="Check the path. `store-inspector demo` makes stores to look at.",
     )
-    return _with_step(replace(parts, error=error), parts.name, "stat", seen)
+    return _with_step(parts._replace(error=error), parts.name, "stat", seen)
 
 
 def _not_a_file(parts: Parts, mode: int) -> Parts:
@@ -128,7 +127,7 @@ def _not_a_file(parts: Parts, mode: int) -> Parts:
         observed=kind,
         remedy="Name the database file itself.",
     )
-    return _with_step(replace(parts, error=error), parts.name, "stat", kind)
+    return _with_step(parts._replace(error=error), parts.name, "stat", kind)
 
 
 def _stat_words(found: os.stat_result) -> str:
@@ -143,11 +142,11 @@ def _header_words(header: files.Header) -> str:
 
 
 def _with_step(parts: Parts, what: str, way: str, answer: str) -> Parts:
-    return replace(parts, steps=(*parts.steps, ReadStep(what, way, answer)))
+    return parts._replace(steps=(*parts.steps, ReadStep(what, way, answer)))
 
 
 def _damaged(parts: Parts, code: str, observed: str) -> Parts:
-    return replace(parts, damage=(*parts.damage, Damage(code, observed)))
+    return parts._replace(damage=(*parts.damage, Damage(code, observed)))
 
 
 def _contradicted(parts: Parts) -> bool:
@@ -193,7 +192,7 @@ def _journal(parts: Parts) -> Parts:
         return _with_step(parts, name, "header", "gone again")
     except OSError as error:
         return _unreadable(parts, name, error)
-    parts = replace(parts, hot=facts.hot_header, journal=found.st_size)
+    parts = parts._replace(hot=facts.hot_header, journal=found.st_size)
     parts = _with_step(parts, name, "header", facts.words)
     if facts.super_journal is not None:
         shown = os.fsdecode(facts.super_journal)
@@ -233,18 +232,18 @@ def _log(parts: Parts, held: bool | None, check: Check | None) -> Parts:
         return parts
     if found.st_size == 0:
         return _with_step(parts, name, "stat", "empty")
-    parts = replace(parts, log=found.st_size)
+    parts = parts._replace(log=found.st_size)
     try:
         if not files.log_header(path):
             parts = _with_step(parts, name, "header", "not valid")
             return _damaged(parts, "log-header", f"the header of {name} is not valid")
-        parts = _index(replace(parts, readable_log=True))
+        parts = _index(parts._replace(readable_log=True))
         if held:
             # What its users read is what their shared index says; frames come and go under a look.
             return _with_step(parts, name, "header", f"valid, {found.st_size:,} bytes; in use, not checked")
         facts = files.log_facts(path, check)
     except FileNotFoundError:
-        return _with_step(replace(parts, log=0), name, "header", "gone again")
+        return _with_step(parts._replace(log=0), name, "header", "gone again")
     except OSError as error:
         return _unreadable(parts, name, error)
     parts = _with_step(parts, name, "check", facts.words)
@@ -258,7 +257,7 @@ def _log(parts: Parts, held: bool | None, check: Check | None) -> Parts:
             f"{name} ends in a transaction that was not finished; it is not read, which is normal after a "
             "crash.",
         )
-        return replace(parts, notices=(*parts.notices, notice))
+        return parts._replace(notices=(*parts.notices, notice))
     return parts
 
 
@@ -275,7 +274,7 @@ def _index(parts: Parts) -> Parts:
     effective = os.access in os.supports_effective_ids
     readable = os.access(parts.path + b"-shm", os.R_OK, effective_ids=effective)
     answer = f"{found.st_size:,} bytes{'' if readable else ', not readable'}"
-    return _with_step(replace(parts, index=readable), name, "stat", answer)
+    return _with_step(parts._replace(has_index=readable), name, "stat", answer)
 
 
 def _whole(parts: Parts) -> Parts:
@@ -299,5 +298,5 @@ def _whole(parts: Parts) -> Parts:
             "A write-ahead log lies beside a file of the rollback format. SQLite reads it all the same, so "
             "it is read here too.",
         )
-        return replace(parts, notices=(*parts.notices, notice))
+        return parts._replace(notices=(*parts.notices, notice))
     return parts

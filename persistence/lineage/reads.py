@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from persistence.basics import Progress
-from persistence.engines import copies, landlock, token
+from persistence.engines import landlock, token
 from persistence.engines.faults import error_name, fault
-from persistence.engines.gate import gate_for
 from persistence.errors import BusyError, StoreError, StoreMovedError
 from persistence.files import os_refusal, resolve
 from persistence.lineage.parts import Check, Parts, look
@@ -118,7 +117,7 @@ class _Reads:
             return self._end(parts, first, first, first_error, route=_route(parts))
         if any(damage.code in _NO_COPY for damage in parts.damage):
             return self._end(parts, None, first, None)
-        if not parts.hot and parts.index and parts.readable_log and not _contradicted(parts):
+        if not parts.hot and parts.has_index and parts.readable_log and not _contradicted(parts):
             through = self._through_index(parts)
             if through is not None:
                 self._decided(through)
@@ -149,6 +148,8 @@ class _Reads:
 
     def _through_index(self, parts: Parts) -> Seen | None:
         """The file and its log through the index that is there; None when that read fails."""
+        from persistence.engines.gate import gate_for  # what only some stores need is loaded when they do
+
         what = f"{parts.name} and its log"
         assert parts.identity is not None
         gate = gate_for(parts.identity)
@@ -171,6 +172,8 @@ class _Reads:
         return seen
 
     def _by_copy(self, parts: Parts, first: Seen | None) -> Reading:
+        from persistence.engines import copies
+
         beside = [name for name, there in (("journal", parts.hot), ("log", parts.log)) if there]
         what = f"{parts.name} and its {' and '.join(beside)}"
         try:
