@@ -78,7 +78,10 @@ def _outcome(connection: sqlite3.Connection, call: Call) -> Outcome:
     statement, values = call
     compiled = statement.compiled("sqlite")
     cursor = connection.execute(compiled.sql, compiled.bound(values))
-    return Outcome(cursor.fetchall() if statement.rows else (), cursor.rowcount)
+    if not statement.rows:
+        return Outcome((), cursor.rowcount)
+    names = tuple(column[0] for column in cursor.description or ()) if statement.named else ()
+    return Outcome(cursor.fetchall(), cursor.rowcount, names)
 
 
 class NativeSqlite:

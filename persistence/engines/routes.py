@@ -71,11 +71,11 @@ def look(path: bytes, display: str, check: Callable[[int, int], None] | None = N
 
     A log that nobody has open is checked frame by frame, once (`check` is called as it goes on).
     """
-    path = files.resolve(path)
+    given, path = path, files.resolve(path)
     try:
         found = files.status(path)
         if found is None:
-            raise _missing(path, display)
+            raise _missing(given, display)
         if not modes.S_ISREG(found.st_mode):
             raise _not_a_file(path, found.st_mode, display)
         with files.held(path) as file:

@@ -48,16 +48,19 @@ class Compiled(NamedTuple):
 class Statement:
     """A SQLAlchemy Core statement, built and compiled for each dialect when it is first run there.
 
-    `rows` says that it answers with rows. Its values are given already encoded
-    (`persistence.writing.values`): no processing happens between them and the driver.
+    `rows` says that it answers with rows, `named` that their columns' names are wanted. Its values are
+    given already encoded (`persistence.writing.values`): nothing happens to them before the driver.
     """
 
-    __slots__ = ("_build", "_compiled", "rows")
+    __slots__ = ("_build", "_compiled", "named", "rows")
 
-    def __init__(self, build: Callable[[Target], Executable], *, rows: bool = False) -> None:
+    def __init__(
+        self, build: Callable[[Target], Executable], *, rows: bool = False, named: bool = False
+    ) -> None:
         self._build = build
         self._compiled: dict[str, Compiled] = {}
         self.rows = rows
+        self.named = named
 
     def __call__(self, **values: Any) -> Call:
         """This statement with these values, to be yielded."""
@@ -82,6 +85,7 @@ class Outcome(NamedTuple):
 
     rows: Sequence[Sequence[Any]]
     changed: int
+    names: tuple[str, ...] = ()
 
     @property
     def first(self) -> Sequence[Any] | None:

@@ -47,7 +47,7 @@ def take(path: bytes) -> Token:
     """The token of the store at a resolved path, now. Raises OSError when it may not be looked at."""
     store = _mark(path)
     counter = b""
-    if store is not None:
+    if store is not None and os.path.isfile(path):
         try:
             with files.held(path) as file:
                 counter = file.read(4, 24) + file.read(4, 92)

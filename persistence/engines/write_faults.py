@@ -18,7 +18,7 @@ from persistence.errors import (
 __all__ = ["StoreIntegrityError", "sqlite_write_fault"]
 
 
-class StoreIntegrityError(ConstraintError, IntegrityError):
+class StoreIntegrityError(ConstraintError, IntegrityError):  # type: ignore[misc]
     """A constraint refused a row: an integrity error, for those who know SQLAlchemy's, and a typed one."""
 
     def __init__(self, message: str, orig: BaseException, **fields: Any) -> None:

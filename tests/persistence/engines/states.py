@@ -159,8 +159,10 @@ def traces(folder: Path) -> Trace:
     found: Trace = {}
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         known = entry.stat(follow_symlinks=False)
-        # Read by another process: opening and closing a store here would drop its locks.
-        content = subprocess.run(["cksum", "--", entry.path], capture_output=True, check=False).stdout
+        content = b""
+        if entry.is_file(follow_symlinks=False):
+            # Read by another process: opening and closing a store here would drop its locks.
+            content = subprocess.run(["cksum", "--", entry.path], capture_output=True, check=False).stdout
         found[entry.name] = (
             known.st_ino,
             known.st_mode,
