@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ import pytest
 
 from persistence import StateDB
 from persistence.reading.values import decode_json
+from tests.acceptance.screens import shown
 from tests.persistence.stores import make_filled, make_store, put, run_sql, session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -282,3 +284,127 @@ async def test_a_missing_row_stays_missing_although_its_files_exist(
         await _everything(db)
         assert await db.get_artifact("none") is None
     assert listed == []
+
+
+CONTRACT = {
+    "expected": [
+        {"id": "board", "path": "out/expected.md", "required": True},
+        {"id": "log", "path": "out/missing.txt", "required": True},
+    ]
+}
+VERIFICATION = {
+    "status": "failed",
+    "checked_at": 1003.0,
+    "missing_required": [{"id": "log", "path": "out/missing.txt"}],
+    "missing_optional": [],
+    "produced": [{"id": "board", "path": "out/expected.md", "size": 2048, "present": True}],
+}
+CAPTURED = re.compile(
+    r"\b(captured?|archived?|backed up|preserved?|retained?|saved (file|bytes)|stored (file|bytes)"
+    r"|contents? of the file|file'?s contents?)\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.fixture
+def with_files(path: Path, tmp_path: Path) -> Path:
+    """A run with artifacts, a contract and a verification, and files where the rows say they are."""
+    out = tmp_path / "work" / "out"
+    out.mkdir(parents=True)
+    for name in ("board.md", "expected.md"):
+        (out / name).write_text("FILE-CONTENT-ON-DISK")
+    run_sql(
+        path,
+        f"UPDATE artifacts SET file_path = '{out / 'board.md'}', content = '{{\"said\": \"ROW\"}}'",
+        f"UPDATE sessions SET artifacts_path = '{out.parent}' WHERE id = 's000'",
+        f"UPDATE sessions SET artifact_contract_json = '{json.dumps(CONTRACT)}', "
+        f"artifact_verification_json = '{json.dumps(VERIFICATION)}' WHERE id = 's000'",
+    )
+    return path
+
+
+@pytest.mark.adr("0055-D1-05")
+async def test_a_path_is_shown_as_a_reference(with_files: Path, tmp_path: Path) -> None:
+    run_sql(with_files, "UPDATE artifacts SET file_path = 'out/[b]odd[/b].md'")
+    text = await shown(with_files, "run/s000/artifacts")
+    lines = text.splitlines()
+    assert "path" in lines and "out/[b]odd[/b].md" in lines
+    assert not CAPTURED.search(text)
+
+
+@pytest.mark.adr("0055-D1-05")
+def test_no_word_of_the_application_says_that_bytes_were_captured() -> None:
+    for file in sorted((ROOT / "inspector").rglob("*.py")):
+        if "demo" in file.parts:
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                found = CAPTURED.search(node.value)
+                assert found is None, f"{file.relative_to(ROOT)}:{node.lineno}: {found}"
+
+
+@pytest.mark.adr("0055-D1-30")
+async def test_a_row_s_content_is_never_shown_as_a_file_s(
+    with_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No place of this application shows a file a row names: what is shown there is the row's, under its
+    column's name, and no such file is opened for it."""
+    work = str(tmp_path / "work")
+    opened: list[object] = []
+    real_open = os.open
+
+    def noted(name: object, *arguments: object, **named: object) -> int:
+        if isinstance(name, str | bytes | os.PathLike) and os.fsdecode(name).startswith(work):
+            opened.append(name)
+        return real_open(name, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", noted)
+    monkeypatch.setattr("builtins.open", _watching(work, opened))
+    for place in ("run/s000/artifacts", "run/s000/raw", "run/s000"):
+        text = await shown(with_files, place)
+        assert "FILE-CONTENT-ON-DISK" not in text
+        if place.endswith("artifacts"):
+            lines = text.splitlines()
+            assert "content" in lines and '{"said": "ROW"}' in lines
+    assert opened == []
+
+
+def _watching(work: str, opened: list[object]) -> object:
+    real = open
+
+    def watching(name: object, *arguments: object, **named: object) -> object:
+        if isinstance(name, str | bytes | os.PathLike) and os.fsdecode(name).startswith(work):
+            opened.append(name)
+        return real(name, *arguments, **named)  # type: ignore[call-overload]
+
+    return watching
+
+
+@pytest.mark.adr("0055-D1-31")
+async def test_five_things_have_five_names(with_files: Path) -> None:
+    from inspector.glossary import WORDS
+
+    # In words: each has its own entry, and none is explained as another.
+    for word in ("run", "artifact", "contract", "definition"):
+        assert word in WORDS
+    assert "verification" in WORDS["contract"]
+    # On the screen: the artifact rows, the recorded verification and the files it is about stand apart,
+    # each under its own heading; the row itself is the view called raw.
+    lines = (await shown(with_files, "run/s000/artifacts")).splitlines()
+    heading = next(line for line in lines if line.startswith("contract"))
+    assert lines.index(heading) < lines.index("name")
+    text = "\n".join(lines)
+    for word in ("artifacts", "when it was checked", "missing", "present", "path", "raw"):
+        assert word in text, word
+    raw = (await shown(with_files, "run/s000/raw", size=(140, 90))).splitlines()
+    assert "artifact_verification_json" in raw and "artifact_contract_json" in raw
+
+
+@pytest.mark.adr("0055-D1-31")
+def test_commands_name_them_apart(with_files: Path) -> None:
+    command = [sys.executable, "-m", "inspector", "run", str(with_files), "s000", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    run = json.loads(done.stdout)["run"]
+    assert run["contract"] == CONTRACT and run["verification"] == VERIFICATION
+    assert run["row"]["id"] == "s000"
+    assert {"row", "contract", "verification"} <= set(run) and "definitions" not in run
