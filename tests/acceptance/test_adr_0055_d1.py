@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from persistence import StateDB
+from persistence import StateDB, locate
 from persistence.reading.values import decode_json
 from tests.acceptance.screens import shown
 from tests.persistence.stores import make_filled, make_store, put, run_sql, session
@@ -65,6 +65,15 @@ async def _everything(db: StateDB) -> str:
             answers = [await method(*[key] * _required(method)) for key in ("s000", "p000", "d1", "none")]
             out[name] = repr(answers)
     return json.dumps(out)
+
+
+@pytest.mark.adr("0055-D1-02")
+def test_the_store_is_a_file_unless_something_else_is_chosen(tmp_path: Path) -> None:
+    for chosen in ({}, {"LIONAGI_HOME": str(tmp_path)}, {"LIONAGI_STATE_DB_URL": " "}):
+        location = locate(None, environ=chosen)
+        assert location.backend == "sqlite" and location.origin == "default"
+        assert location.name == "state.db"
+    assert locate(None, environ={"LIONAGI_STATE_DB_URL": "postgresql://h/d"}).backend == "postgresql"
 
 
 @pytest.mark.adr("0055-D1-03")

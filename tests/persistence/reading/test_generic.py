@@ -24,6 +24,7 @@ async def db(tmp_path: Path) -> AsyncIterator[StateDB]:
     assert marks_of(path) == before
 
 
+@pytest.mark.adr("0055-P1-34")
 async def test_rows_by_name(db: StateDB) -> None:
     rows = await db.fetch_all("SELECT id, status FROM sessions WHERE project = ? ORDER BY id", ["harbour"])
     assert rows == [{"id": "s000", "status": "running"}, {"id": "s001", "status": "completed"}]
@@ -47,6 +48,7 @@ async def test_no_row(db: StateDB) -> None:
     assert await db.fetch_all("SELECT 1 FROM sessions WHERE id = 'none'") == []
 
 
+@pytest.mark.adr("0055-P1-34")
 @pytest.mark.parametrize(
     ("sql", "parameters"),
     [
