@@ -48,14 +48,14 @@ def _of_table(table: str, seen: Seen) -> list[Misfit]:
         return []
     columns = seen.columns[table]
     there = {column.name for column in columns}
-    found = [
-        Misfit(table, name, f"there since {first}, the first release with {table}", "is missing")
-        for name in sorted(columns_of(table, first) - there)
-    ]
     known = ever_had(table)
+    found: list[Misfit] = []
     for column in columns:
         if column.name not in known:
-            found.append(Misfit(table, column.name, "no release had such a column", "is there"))
+            found.append(Misfit(table, column.name, "no such column", "is there, and no release had it"))
         elif column.generated:
             found.append(Misfit(table, column.name, "a stored column", "is a generated column"))
+    for name in sorted(columns_of(table, first) - there):
+        said = f"there since {first}, the first release with {table}"
+        found.append(Misfit(table, name, said, "is missing"))
     return found
