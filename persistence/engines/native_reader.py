@@ -93,7 +93,16 @@ class _Slot:
                 self.driver.execute("ROLLBACK")
             self.driver.set_authorizer(None)
 
-    def alchemy(self) -> Connection:
+    def rows(self, statement: Executable | str, parameters: Mapping[str, Any] | None) -> list[Sequence[Any]]:
+        given = dict(parameters or {})
+        connection = self._connected()
+        if isinstance(statement, str):
+            result = connection.exec_driver_sql(statement, given)
+        else:
+            result = connection.execute(statement, given)
+        return cast("list[Sequence[Any]]", result.all() if result.returns_rows else [])
+
+    def _connected(self) -> Connection:
         if self._alchemy is None:
             driver = self.driver
             self._engine = create_engine(
@@ -159,17 +168,7 @@ class NativeSnapshot:
     async def rows(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
-        given = dict(parameters or {})
-
-        def work(slot: _Slot) -> list[Sequence[Any]]:
-            connection = slot.alchemy()
-            if isinstance(statement, str):
-                result = connection.exec_driver_sql(statement, given)
-            else:
-                result = connection.execute(statement, given)
-            return cast("list[Sequence[Any]]", result.all() if result.returns_rows else [])
-
-        return await self._call(work)
+        return await self._call(lambda slot: slot.rows(statement, parameters))
 
     async def first(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
@@ -195,6 +194,51 @@ def _guarded(work: Callable[[_Slot], T], slot: _Slot) -> T:
     assert slot.driver is not None
     guard.deny_writes(slot.driver)
     return work(slot)
+
+
+class _Inline:
+    """See `reader.Snapshot`: one that is read on the reader's own thread, so that nothing is waited for."""
+
+    dialect: Literal["sqlite"] = "sqlite"
+
+    def __init__(self, slot: _Slot, info: ReadInfo) -> None:
+        self._slot = slot
+        self.info = info
+
+    async def rows(
+        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
+    ) -> list[Sequence[Any]]:
+        return self._slot.rows(statement, parameters)
+
+    async def first(
+        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
+    ) -> Sequence[Any] | None:
+        rows = self._slot.rows(statement, parameters)
+        return rows[0] if rows else None
+
+    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
+        rows = self._slot.rows(statement, parameters)
+        return rows[0][0] if rows else None
+
+    async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return work(cast(sqlite3.Connection, self._slot.driver))
+
+
+class _Waits(Exception):
+    """A load waits for something other than its snapshot."""
+
+
+def _at_once(work: Callable[[_Inline], Awaitable[T]], info: ReadInfo, slot: _Slot) -> T:
+    """Runs a load to its end on the calling thread. A load awaits nothing but its snapshot, which answers
+    at once there; what waits for anything else raises _Waits."""
+    running = work(_Inline(slot, info)).__await__()
+    try:
+        next(running)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    running.close()  # type: ignore[attr-defined]
+    raise _Waits
 
 
 class _Loading:
@@ -239,12 +283,20 @@ class NativeReader:
 
     async def load(
         self,
-        work: Callable[[NativeSnapshot], Awaitable[T]],
+        work: Callable[[Any], Awaitable[T]],
         *,
         deadline: float | None = DEADLINE,
         auto: bool = False,
     ) -> T:
-        """What `work` makes of one snapshot."""
+        """What `work` makes of one snapshot: in one hop, however many statements it runs."""
+        slot = self.take()
+        try:
+            run = partial(slot.run, partial(_at_once, work, self.note()), deadline)
+            return await slot.worker.call(run, slot.ask)
+        except _Waits:
+            pass
+        finally:
+            await self.give_back(slot)
         async with self.snapshot(deadline=deadline) as snapshot:
             return await work(snapshot)
 

@@ -263,7 +263,10 @@ def _log_notices(
         )
     elif not sight.header.sqlite and not sight.empty:
         wrong.append(
-            Notice("no-header", f"The file does not begin as a database, and a log lies beside it. {_OWNER}")
+            Notice(
+                "no-header",
+                f"The file does not begin as a database, and a journal or log lies beside it. {_OWNER}",
+            )
         )
     if sight.log and not sight.log_valid:
         wrong.append(Notice("log-header", f"The write-ahead log's header is not valid. {_OWNER}"))

@@ -123,10 +123,13 @@ def crashed_log(path: Path, commits: int = 5, *, unfinished: bool = False) -> Pa
 
 
 def hot_journal(path: Path, mode: str = "delete") -> Path:
-    """A rollback store whose writer was killed with pages already written: a = a + 100000 must not show."""
+    """A rollback store whose writer was killed with some pages already written: `b` begins with `half` there.
+
+    The pages keep their sizes, so that the file without its journal can be read as well.
+    """
     make(path, mode)
-    process = Writer(path, "PRAGMA cache_size=2", "BEGIN IMMEDIATE", "UPDATE t SET b = b || 'half done'")
-    process.do("UPDATE t SET a = a + 100000")
+    process = Writer(path, "PRAGMA cache_size=2", "BEGIN IMMEDIATE", "PRAGMA user_version=7")
+    process.do("UPDATE t SET b = 'half' || substr(b, 5)")
     process.kill()
     assert beside(path, "-journal").read_bytes()[:8] == JOURNAL_MAGIC
     return path

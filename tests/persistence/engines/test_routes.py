@@ -168,9 +168,7 @@ def test_a_crashed_writers_journal_is_rolled_back_on_a_copy(tmp_path: Path, mode
     before = traces(tmp_path)
     (rows, half_done), info = direct.read(
         locate(store),
-        lambda c: c.execute(
-            "SELECT count(*), count(*) FILTER (WHERE b LIKE '%half%' OR a > 1000) FROM t"
-        ).fetchone(),
+        lambda c: c.execute("SELECT count(*), sum(b LIKE 'half%') FROM t").fetchone(),
     )
     assert (rows, half_done, info.route) == (ROWS, 0, Route.COPY)
     assert traces(tmp_path) == before
@@ -339,7 +337,7 @@ def test_a_zero_byte_file_beside_a_log_or_journal(tmp_path: Path) -> None:
 def test_a_journal_that_is_too_short(tmp_path: Path) -> None:
     store = hot_journal(tmp_path / "s.db")
     journal = beside(store, "-journal")
-    journal.write_bytes(journal.read_bytes()[:-5000])
+    journal.write_bytes(journal.read_bytes()[: files.journal_facts(os.fsencode(journal)).promised - 1])
     assert codes(store) == (Route.COPY, ["journal-short"])
 
 
@@ -348,12 +346,8 @@ def test_a_torn_first_page_is_mended_by_its_journal(tmp_path: Path) -> None:
     data = bytearray(store.read_bytes())
     data[:100] = bytes(100)
     store.write_bytes(data)
-    assert files.journal_facts(os.fsencode(beside(store, "-journal"))).records
-    try:
-        route, said = codes(store)
-    except NotAStoreError:
-        pytest.fail("the journal holds the first page")
-    assert route is Route.COPY and said == ["no-header"]
+    assert codes(store) == (Route.COPY, ["no-header"])
+    assert count(store)[0] == ROWS
 
 
 def test_a_sidecar_that_is_no_file(tmp_path: Path) -> None:
