@@ -50,7 +50,7 @@ _TEXT = re.compile(r'textLength="[\d.]+"([^>]*>)([^<]*)</text>')
 
 
 def straight(svg: str) -> str:
-    """The export with the length of each text in cells; Rich counts characters, and wide ones get squeezed."""
+    """The export with each text as long as its cells; Rich counts characters and squeezes wide ones."""
     from rich.cells import cell_len
 
     def corrected(found: re.Match[str]) -> str:
