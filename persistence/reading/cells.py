@@ -7,10 +7,8 @@ row id to open it by, and on PostgreSQL, `substr` has to do.
 
 from __future__ import annotations
 
-import codecs
 import sqlite3
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -26,6 +24,7 @@ from sqlalchemy import (
     select,
 )
 
+from persistence.reading.decoding import decoder, decoding
 from persistence.reading.keys import Key
 from persistence.reading.plans import Ask, Drive, Plan, Statement, fits_text, value
 from persistence.reading.previews import (
@@ -78,12 +77,13 @@ class Cells:
             return out
         if self.dialect != "sqlite":
             return (yield from self._in_batches(keys, limit, head))
+        decode = yield from decoding(self.dialect)
         for key in keys:
             statement = self._statement(
                 ("key", limit, tuple(map(fits_text, key))), limit, key_is(self.key, key)
             )
             rows = yield Ask(statement, key_values(key))
-            out.append(heads(rows[0], limit, head) if rows else None)
+            out.append(heads(rows[0], decode, limit, head) if rows else None)
         return out
 
     def _in_batches(
@@ -92,6 +92,7 @@ class Cells:
         """One statement for many keys: to a server each is a round trip."""
         found: dict[tuple[Any, ...], tuple[Cell, ...]] = {}
         names: list[ColumnElement[Any]] = [column(name) for name in self.key.names]
+        decode = yield from decoding(self.dialect)
         query = select(*names, *previewed(self.sources, self.dialect, limit)).select_from(self.table)
         for start in range(0, len(keys), _BATCH):
             wanted = [
@@ -99,7 +100,7 @@ class Cells:
                 for key in keys[start : start + _BATCH]
             ]
             for row in (yield Ask(Statement(query.where(or_(*wanted)), self.dialect))):
-                found[tuple(row[: len(names)])] = heads(row[len(names) :], limit, head)
+                found[tuple(row[: len(names)])] = heads(row[len(names) :], decode, limit, head)
         return [found.get(key) for key in keys]
 
     def part(self, key: tuple[Any, ...], name: str, offset: int, length: int) -> Plan[CellPart | None]:
@@ -147,7 +148,7 @@ class Cells:
         self, connection: sqlite3.Connection, keys: Sequence[tuple[Any, ...]], limit: int, head: int
     ) -> list[tuple[Cell, ...] | None]:
         text = self._row_text()
-        decode = _decoder(connection)
+        decode = decoder(connection)
         table = self.table.name
         out: list[tuple[Cell, ...] | None] = []
         for key in keys:
@@ -198,9 +199,7 @@ class Cells:
             blob.seek(min(offset, size))
             data = blob.read(max(0, min(length, size - offset)))
         kind = "text" if row[0] == "text" else "blob"
-        return CellPart(
-            data, offset, size, kind, _decoder(connection).encoding if kind == "text" else "utf-8"
-        )
+        return CellPart(data, offset, size, kind, decoder(connection).encoding if kind == "text" else "utf-8")
 
 
 def _unreadable(error: sqlite3.DatabaseError) -> Unreadable:
@@ -208,33 +207,3 @@ def _unreadable(error: sqlite3.DatabaseError) -> Unreadable:
     if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
         raise error
     return Unreadable(str(error))
-
-
-class _Decoder:
-    """Stored text bytes as text; what is not valid becomes surrogate escapes."""
-
-    def __init__(self, encoding: str) -> None:
-        self.encoding = encoding
-
-    def __call__(self, raw: bytes) -> str:
-        try:
-            return raw.decode(self.encoding, "surrogateescape")
-        except UnicodeDecodeError:
-            return raw.decode(self.encoding, "replace")  # UTF-16 has no escapes for half a pair
-
-    def head(self, raw: bytes, characters: int) -> str:
-        """The beginning, without the character the cut went through."""
-        try:
-            text = codecs.getincrementaldecoder(self.encoding)("surrogateescape").decode(raw)
-        except UnicodeDecodeError:
-            text = raw.decode(self.encoding, "replace")
-        return text[:characters]
-
-
-@lru_cache(maxsize=4)
-def _decoder_for(encoding: str) -> _Decoder:
-    return _Decoder({"UTF-16le": "utf-16-le", "UTF-16be": "utf-16-be"}.get(encoding, "utf-8"))
-
-
-def _decoder(connection: sqlite3.Connection) -> _Decoder:
-    return _decoder_for(connection.execute("PRAGMA encoding").fetchone()[0])

@@ -96,7 +96,7 @@ class KeyPath:
 
     async def reach(self, reader: Reader, first: int) -> None:
         """Gathers as far as a window at `first` needs, so that it is a short walk."""
-        while first - self._nearest(first)[0] > CHUNK and not self._fences.complete:
+        while first >= 0 and first - self._nearest(first)[0] > CHUNK and not self._fences.complete:
             await self._gather(reader)
 
     def locate(self, first: int, count: int) -> Plan[Found]:

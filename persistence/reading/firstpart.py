@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, TableClause, column, func, literal_column, select
 
+from persistence.reading.decoding import decoding
 from persistence.reading.fences import Found
 from persistence.reading.plans import Ask, Plan, Statement, run
 from persistence.reading.previews import HEAD, Source, cell_part, heads, part_of, previewed
@@ -127,8 +128,9 @@ class FirstCells:
             return []
         first, count = keys[0][0], len(keys)
         query = self._path.rows.with_only_columns(*previewed(self._sources, self._dialect, limit))
+        decode = yield from decoding(self._dialect)
         rows = yield Ask(Statement(query.limit(count).offset(first), self._dialect))
-        out: list[tuple[Cell, ...] | None] = [heads(row, limit) for row in rows]
+        out: list[tuple[Cell, ...] | None] = [heads(row, decode, limit) for row in rows]
         return out + [None] * (count - len(out))
 
     def part(self, key: tuple[Any, ...], name: str, offset: int, length: int) -> Plan[CellPart | None]:

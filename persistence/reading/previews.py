@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, LargeBinary, Text, case, cast, column, func, literal_column, null
 
+from persistence.reading.decoding import Decoder
 from persistence.reading.values import readable
 from persistence.records import Cell, CellPart, Preview
 
@@ -33,11 +34,11 @@ class Source:
 
 
 def previewed(sources: Sequence[Source], dialect: str, limit: int) -> list[ColumnElement[Any]]:
-    """What to SELECT for each source's head and its size; `heads` makes cells of such a row."""
+    """What to SELECT for each source's head, its size and its kind; `heads` makes cells of such a row."""
     chosen: list[ColumnElement[Any]] = []
     for source in sources:
         if source.stored is None:
-            chosen += [null() if source.computed is None else source.computed, null()]
+            chosen += [null() if source.computed is None else source.computed, null(), null()]
         elif dialect == "sqlite":
             chosen += _sqlite_head(column(source.stored), limit)
         else:
@@ -46,9 +47,15 @@ def previewed(sources: Sequence[Source], dialect: str, limit: int) -> list[Colum
 
 
 def _sqlite_head(cell: ColumnElement[Any], limit: int) -> list[ColumnElement[Any]]:
-    kind, head = func.typeof(cell), func.substr(cell, 1, limit)
-    size = {"text": func.length(cast(cell, LargeBinary)), "blob": func.length(cell)}
-    return [case({"text": head, "blob": head}, value=kind, else_=cell), case(size, value=kind)]
+    # As bytes: the substr of a text ends at its first NUL, and of an empty blob it makes NULL.
+    kind, raw = func.typeof(cell), cast(cell, LargeBinary)
+    head = func.coalesce(func.substr(raw, 1, limit), literal_column("x''"))
+    size = func.length(raw)
+    return [
+        case({"text": head, "blob": head}, value=kind, else_=cell),
+        case({"text": size, "blob": size}, value=kind),
+        kind,
+    ]
 
 
 _PLAIN = ("smallint", "integer", "bigint", "real", "double precision", "boolean", "oid")
@@ -56,24 +63,25 @@ _PLAIN = ("smallint", "integer", "bigint", "real", "double precision", "boolean"
 
 def _server_head(cell: ColumnElement[Any], kind: str, limit: int) -> list[ColumnElement[Any]]:
     if kind in _PLAIN:
-        return [cell, null()]
+        return [cell, null(), null()]
     if kind == "bytea":
-        return [func.substr(cell, 1, limit), func.length(cell)]
+        return [func.substr(cell, 1, limit), func.length(cell), null()]
     text = cast(cell, Text)
-    return [func.substr(text, 1, limit), func.octet_length(text)]
+    return [func.substr(text, 1, limit), func.octet_length(text), null()]
 
 
-def heads(row: Sequence[Any], limit: int, head: int = HEAD_CHARACTERS) -> tuple[Cell, ...]:
+def heads(row: Sequence[Any], decode: Decoder, limit: int, head: int = HEAD_CHARACTERS) -> tuple[Cell, ...]:
     """The cells of a row selected by `previewed`."""
     out: list[Cell] = []
-    for place in range(0, len(row), 2):
-        content, size = readable(row[place]), row[place + 1]
-        if size is None or size <= limit:
-            out.append(content)
-        elif isinstance(content, str | bytes):
-            out.append(Preview(content[:head], size))
-        else:
-            out.append(content)
+    for place in range(0, len(row), 3):
+        content, size, kind = row[place : place + 3]
+        content = readable(content)
+        whole = size is None or size <= limit
+        if kind == "text" and isinstance(content, bytes):
+            content = decode(content) if whole else decode.head(content, head)
+        out.append(
+            content if whole or not isinstance(content, str | bytes) else Preview(content[:head], size)
+        )
     return tuple(out)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, column, func, select, table
 
 from persistence.reading.cells import Cells
+from persistence.reading.decoding import decoding
 from persistence.reading.keys import choose_key
 from persistence.reading.plans import Ask, Plan, Statement
 from persistence.reading.previews import Source, heads, previewed
@@ -37,9 +38,10 @@ def stored(
     if order is not None and shape.column(order) is not None:
         by.append(column(order).asc().nulls_last())
     if key is None:
+        decode = yield from decoding(dialect)
         query: Select[Any] = select(*previewed(sources, dialect, cells)).select_from(own)
         rows = yield Ask(Statement(query.where(*conditions).order_by(*by).limit(limit), dialect))
-        return [dict(zip(names, heads(row, cells), strict=True)) for row in rows]
+        return [dict(zip(names, heads(row, decode, cells), strict=True)) for row in rows]
     keys: list[ColumnElement[Any]] = [column(name) for name in key.names]
     query = select(*keys).select_from(own).where(*conditions).order_by(*by, *keys).limit(limit)
     found = yield Ask(Statement(query, dialect))
