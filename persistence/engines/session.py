@@ -160,6 +160,7 @@ class Session:
         """
         self.stop.arm(seconds)
         for attempt in range(TRIES):
+            self.stop.check(self.display)
             connection = self._connection or self._open()
             try:
                 result = work(connection)
@@ -243,7 +244,7 @@ class Session:
         self, sight: routes.Sight, plan: routes.Opening, now: token.Token, held: bool
     ) -> sqlite3.Connection:
         gate = gate_for(sight.identity)
-        gate.enter(self._limit(), self.stop.tick)
+        gate.enter(self._limit(), lambda: self.stop.asked)
         self._gate = gate
         uri = "file::memory:" if plan.query is None else sqlite_uri(sight.path, plan.query)
         self._begun(now, ReadInfo(plan.route, time.time(), now, held, plan.notices))

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, cast
 
 from sqlalchemy import Connection, Executable, create_engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import StatementError
 from sqlalchemy.pool import NullPool
 
 from persistence.engines import landlock, token
@@ -105,10 +105,8 @@ class SqliteSnapshot:
                 else:
                     result = connection.execute(statement, given)
                 return cast("list[Sequence[Any]]", result.all() if result.returns_rows else [])
-            except DBAPIError as error:
-                if isinstance(error.orig, sqlite3.Error):
-                    raise error.orig from None
-                raise
+            except StatementError as error:
+                raise error.orig or error from None
 
         return await self.on_driver(work)
 
@@ -146,9 +144,17 @@ class SqliteSnapshot:
                 observed=needed.reason,
                 remedy="Refresh to read it as it is now.",
             )
-        stop = self._session.stop
-        make = partial(self._reader.shelf.make, self._session.path, where, lambda: stop.asked)
-        self._session.offered = await in_thread(make, stop.ask)
+        session, shelf = self._session, self._reader.shelf
+        stop = session.stop
+
+        def make() -> None:
+            copy = shelf.make(session.path, where, lambda: stop.asked)
+            if stop.asked:  # nobody waits any more
+                shelf.give_back(copy)
+            else:
+                session.offered = copy
+
+        await in_thread(make, stop.ask)
 
     async def begin(self) -> None:
         try:

@@ -41,6 +41,7 @@ class Worker:
         self._begin, self._ended, self._lapse, self._idle = begin, ended, lapse, idle
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._stuck = False
 
     async def call(self, work: Callable[[], T], interrupt: Callable[[], None]) -> T:
         """What `work` answers, on the thread. Cancelling calls `interrupt` first."""
@@ -56,7 +57,7 @@ class Worker:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             interrupt()
-            await _ended(future)
+            self._stuck = not await _ended(future)
             raise
 
     def post(self, work: Callable[[], object]) -> None:
@@ -67,9 +68,13 @@ class Worker:
         self._calls.put((loop, future, work))
 
     async def end(self) -> None:
-        """Ends the thread, when the calls before are done; waits for that. Cancelling only stops waiting."""
+        """Ends the thread, when the calls before are done; waits for that, but not for one left behind.
+        Cancelling only stops waiting."""
         thread, self._thread = self._thread, None
         if thread is None:
+            return
+        if self._stuck:
+            self._calls.put(None)
             return
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
@@ -125,14 +130,15 @@ def _answer(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], work: 
         loop.call_soon_threadsafe(tell, result, failed)
 
 
-async def _ended(future: asyncio.Future[Any]) -> None:
-    """Waits for a call to end, through further cancellations, for `PATIENCE` seconds at most."""
+async def _ended(future: asyncio.Future[Any]) -> bool:
+    """Waits for a call to end, through further cancellations, up to `PATIENCE` seconds; whether it has."""
     loop = asyncio.get_running_loop()
     until = loop.time() + PATIENCE
     while not future.done() and loop.time() < until:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait([future], timeout=until - loop.time())
     future.add_done_callback(_retrieved)
+    return future.done()
 
 
 def _retrieved(future: asyncio.Future[Any]) -> None:
