@@ -6,7 +6,6 @@ import os
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from persistence.errors import StoreError
 from persistence.location import StoreLocation, locate
 from persistence.mode import Mode
 from persistence.reading.browse import BrowseSurface
@@ -19,11 +18,11 @@ from persistence.reading.execution import ExecutionReading
 from persistence.reading.generic import GenericReading
 from persistence.reading.scheduling import SchedulingReading
 from persistence.reading.store import StoreReading
-from persistence.writing.refusing import RefusingWriter
+from persistence.writing.factory import OpenStore, open_store, resting_writer
 from persistence.writing.surface import RecordWrites, StoreWrites
 
 if TYPE_CHECKING:
-    from persistence.records import Missing, ReadInfo, StoreFacts, TableShape
+    from persistence.records import Missing, ReadInfo, SchemaApplied, StoreFacts, TableShape
     from persistence.writing.writer import Writer
 
 __all__ = ["StateDB"]
@@ -68,7 +67,8 @@ class StateDB(
         self.mode = Mode.COMPATIBILITY if profile is not None else mode
         self.profile = profile
         self.owner = owner
-        self._writer: Writer = RefusingWriter(self.location)
+        self._writer: Writer = resting_writer(self.location, self.mode)
+        self._store: OpenStore | None = None
 
     @property
     def is_open(self) -> bool:
@@ -77,35 +77,32 @@ class StateDB(
     async def open(self) -> Self:
         """Proves one real read, or raises the typed error that says why there is none.
 
-        Nothing is created, neither the store nor its folder. A failed open leaves the object unopened.
+        Reading creates nothing, neither the store nor its folder. A native open makes a new store and brings
+        an older one to the schema (`applied` says what it did). A failed open leaves the object unopened.
         """
         if self._opened is not None:
             return self
-        if self.mode is not Mode.READ_ONLY:
-            raise StoreError(
-                f"A {self.mode} open is not part of this version; nothing was opened.",
-                code="mode-not-built",
-                where=self.location.display,
-                expected=f"mode {Mode.READ_ONLY}",
-                observed=f"mode {self.mode}",
-                remedy="Open it read-only: every table, row and file of the store can be looked at that way.",
-            )
-        from persistence.engines.reader import open_reader
-
-        opened = StoreReading(self.location, open_reader(self.location))
+        store = await open_store(self.location, self.mode)
+        opened = StoreReading(self.location, store.reader)
         try:
             await opened.prove()
         except BaseException:
-            await opened.reader.close()
+            await store.close()
             raise
-        self._opened = opened
+        self._store, self._opened, self._writer = store, opened, store.writer
         return self
 
     async def close(self) -> None:
         """Lets go of the store: private copies are removed, a server's connections closed."""
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            await opened.reader.close()
+        store, self._store, self._opened = self._store, None, None
+        self._writer = resting_writer(self.location, self.mode)
+        if store is not None:
+            await store.close()
+
+    @property
+    def applied(self) -> SchemaApplied | None:
+        """What opening did to the store's schema; None before a native open, and in every other mode."""
+        return None if self._store is None else self._store.applied
 
     async def __aenter__(self) -> Self:
         return await self.open()

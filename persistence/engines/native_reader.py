@@ -237,7 +237,7 @@ def _at_once(work: Callable[[_Inline], Awaitable[T]], info: ReadInfo, slot: _Slo
     except StopIteration as done:
         result: T = done.value
         return result
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     raise _Waits
 
 

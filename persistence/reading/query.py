@@ -6,7 +6,7 @@ so. JSON columns come decoded (`persistence.reading.values`), everything else as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -80,12 +80,44 @@ def missing_of(table: str, shape: TableShape | None) -> Missing:
 
 def rows_of(shape: TableShape, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     """Row mappings with their JSON decoded."""
-    known = JSON_COLUMNS.get(shape.name, frozenset())
-    decoders = [decode_json if name in known or _declared_json(shape, name) else readable for name in names]
+    return _decoded(names, _decoders(shape, names), rows)
+
+
+def _decoded(
+    names: Sequence[str], decoders: Sequence[Callable[[Any], Any]], rows: Sequence[Sequence[Any]]
+) -> list[dict[str, Any]]:
     return [
         {name: decode(value) for name, decode, value in zip(names, decoders, row, strict=True)}
         for row in rows
     ]
+
+
+def _decoders(shape: TableShape, names: Sequence[str]) -> list[Callable[[Any], Any]]:
+    known = JSON_COLUMNS.get(shape.name, frozenset())
+    return [decode_json if name in known or _declared_json(shape, name) else readable for name in names]
+
+
+class _Plan:
+    """A table's columns, selected and decoded: made once a shape, since a read is short."""
+
+    def __init__(self, shape: TableShape, dialect: str, without: frozenset[str]) -> None:
+        self.shape = shape
+        self.names = [column.name for column in shape.columns if column.name not in without]
+        self.decoders = _decoders(shape, self.names)
+        self.query = _selected(shape, self.names, (), dialect)
+
+    def rows(self, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+        return _decoded(self.names, self.decoders, rows)
+
+
+def _plan(
+    reading: StoreReading, shape: TableShape, dialect: str, without: frozenset[str] = frozenset()
+) -> _Plan:
+    key = (shape.name, without)
+    plan: _Plan | None = reading.plans.get(key)
+    if plan is None or plan.shape is not shape:
+        plan = reading.plans[key] = _Plan(shape, dialect, without)
+    return plan
 
 
 def _declared_json(shape: TableShape, name: str) -> bool:
@@ -142,13 +174,11 @@ async def find_in(
     clauses = filters.clauses(shape, snapshot.dialect)
     if clauses is None:
         return None
-    names = [column.name for column in shape.columns]
+    plan = _plan(reading, shape, snapshot.dialect)
     steps = [step for step in order if shape.column(step.column) is not None]
-    query = _ordered(
-        _selected(shape, names, clauses, snapshot.dialect), shape, steps, snapshot.dialect
-    ).limit(1)
+    query = _ordered(plan.query.where(*clauses), shape, steps, snapshot.dialect).limit(1)
     rows = await snapshot.rows(query)
-    return rows_of(shape, names, rows)[0] if rows else None
+    return plan.rows(rows)[0] if rows else None
 
 
 async def select_in(
@@ -161,8 +191,8 @@ async def select_in(
     clauses = filters.clauses(shape, snapshot.dialect)
     if clauses is None:
         return []
-    names = [column.name for column in shape.columns]
-    return rows_of(shape, names, await snapshot.rows(_selected(shape, names, clauses, snapshot.dialect)))
+    plan = _plan(reading, shape, snapshot.dialect)
+    return plan.rows(await snapshot.rows(plan.query.where(*clauses)))
 
 
 async def listed(
@@ -224,9 +254,14 @@ async def _part(
             clauses.append(_behind(steps, values, shape, snapshot.dialect))
         except Unmatchable:
             raise ValueError("the cursor holds a value this store cannot hold") from None
-    shown = [column.name for column in shape.columns if column.name not in listing.without]
+    plan = _plan(reading, shape, snapshot.dialect, listing.without)
+    shown = plan.names
     hidden = [step.column for step in steps if step.column not in shown]
-    selected = _selected(shape, [*shown, *hidden], clauses, snapshot.dialect)
+    selected = (
+        _selected(shape, [*shown, *hidden], clauses, snapshot.dialect)
+        if hidden
+        else plan.query.where(*clauses)
+    )
     query = _ordered(selected, shape, steps, snapshot.dialect)
     rows = await snapshot.rows(query.limit(limit + 1))
     more, rows = len(rows) > limit, rows[:limit]
@@ -234,7 +269,7 @@ async def _part(
     if more and steps:
         places = [[*shown, *hidden].index(step.column) for step in steps]
         cursor = write_cursor(name, tuple(readable(rows[-1][place]) for place in places))
-    mappings = rows_of(shape, shown, [row[: len(shown)] for row in rows])
+    mappings = plan.rows([row[: len(shown)] for row in rows] if hidden else rows)
     part_of = f"the first {limit} rows: they have no key to go on from" if more and not steps else None
     return Page(mappings, next=cursor, part_of=part_of, missing=missing, read=snapshot.info)
 

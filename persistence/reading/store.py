@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from persistence.errors import StoreError
-from persistence.records import TableShape
+from persistence.records import ReadInfo, TableShape
 
 if TYPE_CHECKING:
     from persistence.engines.reader import Reader, Snapshot
@@ -22,8 +22,10 @@ class StoreReading:
         self.location = location
         self.reader = reader
         self._fingerprint: object = None
+        self._seen_in: ReadInfo | None = None
         self._shapes: tuple[TableShape, ...] = ()
         self._by_name: dict[str, TableShape] = {}
+        self.plans: dict[Any, Any] = {}  # by table: what `query` keeps of the present shapes
 
     async def prove(self) -> None:
         """One real read; raises the typed error that says why there can be none."""
@@ -37,11 +39,15 @@ class StoreReading:
         """Every table and view, as the snapshot sees them; read again only when the schema changed."""
         from persistence.reading.catalogue import fingerprint, read_shapes
 
+        if self._seen_in is snapshot.info and self._seen_in is not None:
+            return self._shapes  # within one snapshot no schema changes
         seen = await fingerprint(snapshot)
         if self._fingerprint is None or seen != self._fingerprint:
             self._shapes = await read_shapes(snapshot)
             self._by_name = {shape.name: shape for shape in self._shapes}
             self._fingerprint = seen
+            self.plans = {}
+        self._seen_in = snapshot.info
         return self._shapes
 
     async def tables(self, snapshot: Snapshot) -> Mapping[str, TableShape]:

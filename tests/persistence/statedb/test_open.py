@@ -58,7 +58,7 @@ async def test_closing_twice_and_opening_again(tmp_path: Path) -> None:
         assert await db.list_sessions() == []
 
 
-@pytest.mark.parametrize("arguments", [{"mode": Mode.NATIVE}, {"profile": "acme-desk", "owner": "kim"}])
+@pytest.mark.parametrize("arguments", [{"profile": "acme-desk", "owner": "kim"}])
 async def test_a_writer_that_is_not_built_is_a_typed_refusal(
     tmp_path: Path, arguments: dict[str, object]
 ) -> None:

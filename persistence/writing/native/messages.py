@@ -1,0 +1,221 @@
+"""Messages, their classes, and the progressions that order them (ADR-0055 D1, D3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Executable, Text, bindparam, cast, exists, func, insert, literal, or_, select, update
+from sqlalchemy.dialects.postgresql import JSONB
+
+from persistence.engines.statements import Statement, Steps, Target
+from persistence.writing.native.conversation import touched
+from persistence.writing.native.group import Group
+from persistence.writing.native.rows import given, key, new_row, now, table, value
+from persistence.writing.values import identifier_fault, json_text, refuse
+
+__all__ = ["MessageWrites"]
+
+_MESSAGES, _TYPES, _PROGRESSIONS = table("messages"), table("message_types"), table("progressions")
+_KEPT = frozenset(("id", "created_at"))
+"""What a message that is written again keeps of the first time."""
+
+
+# -- statements ----------------------------------------------------------------------------------------------
+
+
+def _upsert(target: Target) -> Executable:
+    row = target.insert(_MESSAGES).values({column.name: value(column) for column in _MESSAGES.c})
+    again = {column.name: row.excluded[column.name] for column in _MESSAGES.c if column.name not in _KEPT}
+    statement: Executable = row.on_conflict_do_update(index_elements=[_MESSAGES.c.id], set_=again)
+    return statement
+
+
+def _class(_: Target) -> Executable:
+    return select(_TYPES.c.type_id).where(_TYPES.c.lion_class == key(_TYPES.c.lion_class))
+
+
+def _new_class(target: Target) -> Executable:
+    number = func.coalesce(func.max(_TYPES.c.type_id), 0) + 1
+    named = bindparam("k_lion_class", type_=Text())
+    row = select(number, named).select_from(_TYPES)
+    return insert(_TYPES).from_select(["type_id", "lion_class"], row)
+
+
+def _one_at_a_time(target: Target) -> Executable:
+    """On a server: nobody else numbers a class until this transaction ends."""
+    if target.sqlite:
+        return select(literal(1))
+    return select(func.pg_advisory_xact_lock(func.hashtext(literal("message_types"))))
+
+
+def _sequence(target: Target) -> Executable:
+    """On a server: the table's own counter goes on behind the number just given."""
+    if target.sqlite:
+        return select(literal(1))
+    highest = select(func.max(_TYPES.c.type_id)).scalar_subquery()
+    return select(func.setval(func.pg_get_serial_sequence("message_types", "type_id"), highest))
+
+
+def _append(target: Target) -> Executable:
+    """One statement: the id goes to the end of the collection unless it is in it (ADR-0055 D3)."""
+    collection = _PROGRESSIONS.c.collection
+    id_ = bindparam("v_message_id", type_=Text())
+    if target.sqlite:
+        entries = func.json_each(collection).table_valued("value")
+        there = exists(select(1).select_from(entries).where(entries.c.value == id_))
+        # Where the text holds neither the id as JSON writes it nor any escape, no entry can be it: finding
+        # that out takes no parsing. Everything else is asked of json_each.
+        absent = (func.instr(collection, func.json_quote(id_)) == 0) & (func.instr(collection, "\\") == 0)
+        longer: Any = func.json_insert(collection, "$[#]", id_)
+        wanted = or_(absent, ~there)
+    else:
+        document = cast(collection, JSONB)
+        longer = cast(document.op("||")(func.to_jsonb(cast(id_, Text()))), Text())
+        wanted = ~document.op("?")(id_)
+    return (
+        update(_PROGRESSIONS)
+        .where(_PROGRESSIONS.c.id == key(_PROGRESSIONS.c.id), wanted)
+        .values(collection=longer)
+    )
+
+
+def _replace(_: Target) -> Executable:
+    by = _PROGRESSIONS.c.id == key(_PROGRESSIONS.c.id)
+    return update(_PROGRESSIONS).where(by).values(collection=value(_PROGRESSIONS.c.collection))
+
+
+_UPSERT, _APPEND, _REPLACE = Statement(_upsert), Statement(_append), Statement(_replace)
+_CLASS, _NEW_CLASS = Statement(_class, rows=True), Statement(_new_class)
+_ONE_AT_A_TIME, _SEQUENCE = Statement(_one_at_a_time, rows=True), Statement(_sequence, rows=True)
+
+
+# -- steps ---------------------------------------------------------------------------------------------------
+
+
+def _class_number(name: str) -> Steps[int]:
+    """The number of a message class, given to it when it is first met."""
+    found = (yield _CLASS(k_lion_class=name)).first
+    if found is None:
+        yield _ONE_AT_A_TIME()
+        found = (yield _CLASS(k_lion_class=name)).first
+    if found is None:
+        yield _NEW_CLASS(k_lion_class=name)
+        yield _SEQUENCE()
+        found = (yield _CLASS(k_lion_class=name)).first
+    assert found is not None
+    return int(found[0])
+
+
+def _written(values: dict[str, Any], lion_class: str | None) -> Steps[None]:
+    if lion_class is not None:
+        values["v_lion_class"] = yield from _class_number(lion_class)
+    yield _UPSERT(**values)
+
+
+def _appended(progression_id: str, message_ids: Sequence[str]) -> Steps[None]:
+    for message_id in message_ids:
+        yield _APPEND(k_id=progression_id, v_message_id=message_id)
+
+
+class MessageWrites(Group):
+    """Messages and progressions."""
+
+    async def insert_message(self, msg: Mapping[str, Any]) -> None:
+        """Adds a message; `id`, `content` and `role` are needed. One that is there is overwritten, except
+        for when it was made.
+
+        Its class is `lion_class_str`, or `lion_class` in its metadata; a class not met before is numbered.
+        """
+        values, lion_class = self._message(msg)
+        await self._run(_written, values, lion_class)
+
+    async def insert_messages(
+        self,
+        msgs: Sequence[Mapping[str, Any]],
+        *,
+        progression_ids: Sequence[str] = (),
+        session_id: str | None = None,
+        activity_at: float | None = None,
+    ) -> None:
+        """Adds messages and appends each to every progression, in one transaction.
+
+        With a session its clocks move forward to `activity_at` (now), never back. Progressions and sessions
+        that are not there are no error.
+        """
+        rows = [self._message(msg) for msg in msgs]
+        progressions = [self._key("progressions", one) for one in progression_ids]
+        ids = [_entry(values["v_id"]) for values, _ in rows] if progressions else []
+        session = None if session_id is None else self._key("sessions", session_id)
+        moment = self._row("sessions", updated_at=now() if activity_at is None else activity_at)
+
+        def steps() -> Steps[None]:
+            for values, lion_class in rows:
+                yield from _written(values, lion_class)
+            for progression in progressions:
+                yield from _appended(progression, ids)
+            if session is not None:
+                yield from touched(session, moment["v_updated_at"])
+
+        await self._runner.run(steps)
+
+    async def create_progression(self, progression_id: str, collection: list[str] | None = None) -> None:
+        """Adds a progression in the order given; one that is there stays as it is."""
+        row = {"id": progression_id, "created_at": now(), "collection": _collection(collection)}
+        await self._run(new_row, "progressions", self._row("progressions", **row), skip_taken="id")
+
+    async def set_progression(self, progression_id: str, collection: list[str]) -> None:
+        """Replaces the whole order; a progression that is not there is no error."""
+        text = _collection(collection)
+        progression = self._key("progressions", progression_id)
+
+        def steps() -> Steps[None]:
+            yield _REPLACE(k_id=progression, v_collection=text)
+
+        await self._runner.run(steps)
+
+    async def append_to_progression(self, progression_id: str, message_id: str) -> None:
+        """Appends an id unless it is in the progression already; one that is not there is no error."""
+        await self._run(_appended, self._key("progressions", progression_id), [_entry(message_id)])
+
+    async def extend_progression(self, progression_id: str, message_ids: Sequence[str]) -> None:
+        """Appends several ids in one transaction, each unless it is there already."""
+        entries = [_entry(one) for one in message_ids]
+        await self._run(_appended, self._key("progressions", progression_id), entries)
+
+    def _message(self, msg: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+        """The row encoded, and the class whose number is to be looked up (None: it came as a number)."""
+        row = given("messages", msg, ("id", "role"))
+        if "content" not in row:
+            refuse("messages.content", "A message needs its content.", "content", "no content")
+        if row.get("created_at") is None:
+            row["created_at"] = now()
+        named = row.pop("lion_class_str", None)
+        if named is None and isinstance(row.get("node_metadata"), Mapping):
+            named = row["node_metadata"].get("lion_class")
+        if isinstance(row.get("lion_class"), str):
+            named = row["lion_class"]
+        elif row.get("lion_class") is not None:
+            named = None
+        if named is not None and not isinstance(named, str):
+            named = None
+        if named is not None or row.get("lion_class") is None:
+            row["lion_class"] = 0  # __unknown__, unless a class is named
+        whole = {column.name: row.pop(column.name, None) for column in _MESSAGES.c}
+        values = self._row("messages", **whole, **row)
+        if named is not None:
+            self._key("message_types", named, "lion_class")  # refused now, or not at all
+        return values, named
+
+
+def _entry(message_id: Any) -> str:
+    fault = identifier_fault(message_id)
+    if fault is not None:
+        refuse("progressions.collection", f"A progression holds message ids: {fault}.", "text", fault)
+    return str(message_id)
+
+
+def _collection(collection: Sequence[str] | None) -> str:
+    if collection is not None and not isinstance(collection, list | tuple):
+        refuse("progressions.collection", "A collection is a list.", "a list", type(collection).__name__)
+    return json_text([_entry(one) for one in collection or ()], "progressions.collection")
