@@ -63,7 +63,20 @@ class Parts(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the file alone says what is committed."""
-        return not self.hot and not self.log
+        return not self.hot and not self.log and not self.unread
+
+    @property
+    def unread(self) -> bool:
+        """Whether something beside the file could not be read, so that nothing here is whole."""
+        return any(damage.code in _UNREAD for damage in self.damage)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the parts do not go together (a second name apart)."""
+        return any(damage.code != "second-name" for damage in self.damage)
+
+
+_UNREAD = frozenset(("odd-sidecar", "no-permission", "io-error", "too-many-files", "not-a-database"))
 
 
 def look(path: bytes, display: str, check: Check | None = None) -> Parts:
@@ -94,7 +107,7 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
     parts = _journal(parts)
     parts = _log(parts, held, check)
     parts = _whole(parts)
-    if kind is not None and parts.settled and not parts.empty and not _contradicted(parts):
+    if kind is not None and parts.settled and not parts.empty and not parts.contradicted:
         refusal = NotAStoreError(
             f"This is not a SQLite database: it looks like {kind.words}.",
             where=display,
@@ -147,10 +160,6 @@ def _with_step(parts: Parts, what: str, way: str, answer: str) -> Parts:
 
 def _damaged(parts: Parts, code: str, observed: str) -> Parts:
     return parts._replace(damage=(*parts.damage, Damage(code, observed)))
-
-
-def _contradicted(parts: Parts) -> bool:
-    return any(damage.code != "second-name" for damage in parts.damage)
 
 
 def _beside(parts: Parts, suffix: bytes) -> tuple[Parts, os.stat_result | None]:

@@ -115,9 +115,9 @@ class _Reads:
                 raise _Moved("the store changed while it was read")
             self._decided(first)
             return self._end(parts, first, first, first_error, route=_route(parts))
-        if any(damage.code in _NO_COPY for damage in parts.damage):
+        if parts.unread:
             return self._end(parts, None, first, None)
-        if not parts.hot and parts.has_index and parts.readable_log and not _contradicted(parts):
+        if not parts.hot and parts.has_index and parts.readable_log and not parts.contradicted:
             through = self._through_index(parts)
             if through is not None:
                 self._decided(through)
@@ -222,21 +222,13 @@ class _Reads:
         return Reading(parts, seen, first, error, steps, (*parts.damage, *damage), self._held, route)
 
 
-_NO_COPY = frozenset(("odd-sidecar", "no-permission", "io-error", "too-many-files"))
-"""What keeps a part from being copied."""
-
-
 def _route(parts: Parts) -> str:
     """How a read-only open reads a store that could be read: see `persistence.engines.routes`."""
     if parts.header is not None and parts.header.log_format and parts.settled:
-        return "settled" if not _contradicted(parts) else "copy"
-    plain = not parts.log and not _contradicted(parts) and parts.database
+        return "settled" if not parts.contradicted else "copy"
+    plain = not parts.log and not parts.contradicted and parts.database
     # A writer that is at work undoes or finishes by itself; SQLite reads around it, by its locks.
     return "live" if plain and (parts.written or not parts.hot) else "copy"
-
-
-def _contradicted(parts: Parts) -> bool:
-    return any(damage.code != "second-name" for damage in parts.damage)
 
 
 def _words(error: sqlite3.Error) -> str:
