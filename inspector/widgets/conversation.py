@@ -20,7 +20,7 @@ from inspector import formats
 from inspector.keys import bind
 from inspector.loader import Loader
 from inspector.messages import Loaded, LoadFailed
-from inspector.typeset.lines import Line, Run, highlighted
+from inspector.typeset.lines import Line, Run, highlighted, wrap
 from inspector.widgets.conversation_entry import Fold, Laid, Manner, Setting, entry_lines
 from inspector.widgets.conversation_windows import CHUNK, Windows
 from inspector.widgets.tall_list import TallList
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Conversation"]
 
+_WHY = {
+    "empty": "The progression is empty: no message was ever put into it.",
+    "missing": "This names a progression, but there is no such progression in this store.",
+    "not JSON": "The progression is not JSON: what order it had cannot be told. Tables has it as it is.",
+    "not a list": "The progression is JSON, but not a list. Tables has it as it is.",
+    "too long": "The progression is longer than is read here (64 MB).",
+}
 HEAD = 2_000
 """Characters of a message that are read for the list; `enter` reads it whole."""
 LAID_OUT = 600
@@ -79,6 +86,7 @@ class Conversation(TallList):
         grown = transcript.length - self.count if keep and self.transcript is not None else 0
         self.transcript = transcript
         self._loads.cancel_all()
+        self._why = _WHY.get(transcript.state, "") if not transcript.length else ""
         if not keep:
             self._folds.clear()
             self.arrived = 0
@@ -141,7 +149,8 @@ class Conversation(TallList):
         entry = self._windows.get(index)
         if entry is None:
             return None
-        laid = entry_lines(entry, self._windows.get(index - 1) if index else None, self._setting(index))
+        before = self._windows.get(index - 1) if index else None
+        laid = entry_lines(entry, before, self._setting(index), self._time_before(index))
         if self._found:
             laid = Laid(laid.lead, [highlighted(each, self._found) for each in laid.lines])
         if len(self._lines) >= LAID_OUT:
@@ -149,6 +158,19 @@ class Conversation(TallList):
                 del self._lines[old]
         self._lines[index] = laid
         return laid
+
+    def _time_before(self, index: int) -> float | None:
+        """When the last message before this one was sent that has a time; a few are looked at."""
+        for position in range(index - 1, max(-1, index - 9), -1):
+            entry = self._windows.get(position)
+            if entry is None:
+                return None
+            if entry.created_at is not None:
+                return entry.created_at
+        return None
+
+    def nothing_lines(self) -> Sequence[Line]:
+        return wrap([Run(self._why, "quiet")], self.room) if self._why else ()
 
     def _setting(self, index: int) -> Setting:
         default = Fold.SHUT if self.fold_all else Fold.CLIPPED

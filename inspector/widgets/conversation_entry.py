@@ -79,9 +79,12 @@ class Laid(NamedTuple):
     lines: list[Line]
 
 
-def entry_lines(entry: TranscriptEntry, before: TranscriptEntry | None, setting: Setting) -> Laid:
-    """An entry as lines; `before` is the one above it, None when there is none or it is not loaded."""
-    out = _between(entry, before, setting)
+def entry_lines(
+    entry: TranscriptEntry, before: TranscriptEntry | None, setting: Setting, was: float | None = None
+) -> Laid:
+    """An entry as lines. `before` is the one above it (None: there is none, or it is not loaded), `was` the
+    time of the last one that has a time."""
+    out = _between(entry, before, setting, was)
     lead = len(out)
     return Laid(lead, out + _own_lines(entry, setting))
 
@@ -105,11 +108,12 @@ def _own_lines(entry: TranscriptEntry, setting: Setting) -> list[Line]:
     return out
 
 
-def _between(entry: TranscriptEntry, before: TranscriptEntry | None, setting: Setting) -> list[Line]:
+def _between(
+    entry: TranscriptEntry, before: TranscriptEntry | None, setting: Setting, was: float | None
+) -> list[Line]:
     """What stands above an entry: a blank line, a silence, a new day; nothing above a result."""
     out: list[Line] = []
     at = formats.moment(entry.created_at)
-    was = formats.moment(before.created_at) if before is not None else None
     pad = Run(" " * setting.indent)
     another_day = at is not None and was is not None and formats.day(at) != formats.day(was)
     if at is not None and (entry.position == 0 or another_day):

@@ -17,7 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from inspector.roles import ROLES
-from inspector.typeset.lines import Line
+from inspector.typeset.lines import Line, Run
 
 __all__ = ["GUTTER", "Spot", "TallView"]
 
@@ -49,6 +49,7 @@ class TallView(ScrollView, can_focus=True):
         self._at_end = False  # keeps the end in sight while heights become known
         self._average = float(self.UNSEEN)
         self._visible: list[tuple[Spot, Line | None]] = []
+        self._nothing: tuple[Line, ...] = ()
         self._syncing = False
         self._styles: dict[str, Style] = {}
         self._strips: dict[tuple[Spot, bool, int], Strip] = {}
@@ -65,6 +66,10 @@ class TallView(ScrollView, can_focus=True):
 
     def unseen_line(self, index: int, line: int) -> Line:
         """What stands where an entry is not loaded."""
+        return ()
+
+    def nothing_lines(self) -> Sequence[Line]:
+        """What is said when there are no entries."""
         return ()
 
     def settled(self, first: int, last: int) -> None:
@@ -104,6 +109,7 @@ class TallView(ScrollView, can_focus=True):
             self.top = self._last_top()
         self._clamp()
         self._visible = self._walk()
+        self._nothing = () if self.count else tuple(self.nothing_lines())
         self._strips.clear()
         self._sync_bar()
         self.refresh()
@@ -208,6 +214,11 @@ class TallView(ScrollView, can_focus=True):
         if width <= 0:
             return Strip.blank(0)
         if y >= len(self._visible):
+            at = y - 1
+            if 0 <= at < len(self._nothing):
+                runs = (Run(" " * GUTTER), *self._nothing[at])
+                segments = [Segment(run.text, base + self._role(run.role)) for run in runs]
+                return Strip(segments).crop_extend(0, width, base)
             return Strip.blank(width, base)
         spot, line = self._visible[y]
         here = spot.entry == self.cursor

@@ -1,0 +1,66 @@
+"""Driving the application as a person would, without a terminal: open, wait, press, read the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
+
+from inspector.app import InspectorApp
+
+__all__ = ["CONTROLS", "driven", "screen_lines", "screen_text", "settled", "typed"]
+
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What must never be on a screen."""
+
+
+async def settled(pilot: Pilot[Any], *, rounds: int = 4) -> None:
+    """Waits until nothing loads any more (following goes on by itself and is not waited for)."""
+    for _ in range(rounds):
+        await pilot.pause()
+        waiting = [worker for worker in pilot.app.workers if worker.group not in ("follow", "search")]
+        with suppress(WorkerCancelled):
+            await asyncio.wait_for(pilot.app.workers.wait_for_complete(waiting), 30)
+    await pilot.pause()
+
+
+async def typed(pilot: Pilot[Any], text: str) -> None:
+    """Types text into what has the focus, and waits as long as a filter does."""
+    names = {" ": "space", ":": "colon", "/": "slash", "-": "minus", "_": "underscore", ".": "full_stop"}
+    names |= {'"': "quotation_mark", "[": "left_square_bracket", "]": "right_square_bracket"}
+    for character in text:
+        await pilot.press(names.get(character, character))
+    await asyncio.sleep(0.2)
+    await settled(pilot)
+
+
+@asynccontextmanager
+async def driven(
+    store: Path | str | None,
+    place: str | None = None,
+    *,
+    size: tuple[int, int] = (120, 40),
+    fault_ok: bool = False,
+    **more: Any,
+) -> AsyncIterator[Pilot[Any]]:
+    """The application on a store, settled; at the end it must not have been at fault."""
+    app = InspectorApp(None if store is None else str(store), start_place=place, **more)
+    async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+        await settled(pilot)
+        yield pilot
+        assert fault_ok or app.fault is None, app.fault
+
+
+def screen_lines(pilot: Pilot[Any]) -> list[str]:
+    """The lines on the screen, as text."""
+    return [strip.text for strip in pilot.app.screen._compositor.render_strips()]
+
+
+def screen_text(pilot: Pilot[Any]) -> str:
+    return "\n".join(line.rstrip() for line in screen_lines(pilot))
