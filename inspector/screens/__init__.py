@@ -56,6 +56,13 @@ PLACES: tuple[PlaceInfo, ...] = (
         parent="runs",
     ),
     PlaceInfo(
+        "tables",
+        "Tables",
+        "Every table of the store: its rows, its structure, its links",
+        "inspector.screens.tables:tables_place",
+        key="8",
+    ),
+    PlaceInfo(
         "open",
         "Open",
         "Choose a store: recent ones, the default one, the demo, or any name",

@@ -78,10 +78,14 @@ class Grid(GridRows, inherit_bindings=False):
             position = await self.source.position(key)
         if position is None:
             return False
+        self.go_to_position(position)
+        return True
+
+    def go_to_position(self, position: int) -> None:
+        """Puts the cursor on a row by its place, though rows may not be counted that far yet."""
         self.row_count = max(self.row_count, position + 1)
         self.resize_content()
         self.go(position, top=max(0, position - self.body_height // 3))
-        return True
 
     # -- the mouse --------------------------------------------------------------------------------
 

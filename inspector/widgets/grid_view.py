@@ -192,7 +192,7 @@ class GridView(ScrollView, can_focus=True):
     # -- drawing ----------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width = self.scrollable_content_region.width
         if width <= 0:
             return Strip.blank(0)
         if y < HEADER:
