@@ -12,7 +12,7 @@ from textual.widgets import Static
 from inspector import formats, safe
 from inspector.chosen_columns import ChosenColumns
 from inspector.roles import status_sign
-from inspector.screens.run_lists import GridPane
+from inspector.screens.run_lists import ValuesPane
 from inspector.widgets.grid import Grid
 from persistence.records import Unreadable
 
@@ -25,7 +25,7 @@ __all__ = ["ArtifactsPane", "contract_content"]
 MOST_FILES = 8
 
 
-class ArtifactsPane(GridPane):
+class ArtifactsPane(ValuesPane):
     VIEW = "artifacts"
     EMPTY = ("No artifact is recorded for this run.", "")
 

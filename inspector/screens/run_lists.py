@@ -15,6 +15,7 @@ from inspector.fixed_source import FixedSource
 from inspector.messages import Loaded, LoadFailed
 from inspector.screens.run_pane import RunPane
 from inspector.typeset.lines import Line, line
+from inspector.viewing import view_value
 from inspector.widgets import grid_messages as said
 from inspector.widgets.grid import Grid
 from persistence.records import ABSENT, Column, Row
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from persistence.reading.source import RowSource
     from persistence.records import RunDetail
 
-__all__ = ["BranchesPane", "GridPane", "HistoryPane", "SignalsPane"]
+__all__ = ["BranchesPane", "GridPane", "HistoryPane", "SignalsPane", "ValuesPane"]
 
 
 class GridPane(RunPane):
@@ -71,6 +72,10 @@ class GridPane(RunPane):
     def _grid_failed(self, message: said.Failed) -> None:
         if self.grid.source is not None:
             self.place.refused(message.error)
+
+    @on(Grid.ViewAsked)
+    def _view(self, message: said.ViewAsked) -> None:
+        view_value(self.app, self.grid, message.row, message.column, self.VIEW)
 
     @property
     def words(self) -> Line:
@@ -132,7 +137,15 @@ class BranchesPane(GridPane):
         self.place.show_branch(str(message.key[0]))
 
 
-class SignalsPane(GridPane):
+class ValuesPane(GridPane):
+    """A list whose rows are opened value by value."""
+
+    @on(Grid.Opened)
+    def _open(self, message: said.Opened) -> None:
+        view_value(self.app, self.grid, message.row, message.column, self.VIEW)
+
+
+class SignalsPane(ValuesPane):
     VIEW = "signals"
     EMPTY = ("This run sent no signal.", "")
 
@@ -145,7 +158,7 @@ class SignalsPane(GridPane):
         )
 
 
-class HistoryPane(GridPane):
+class HistoryPane(ValuesPane):
     VIEW = "history"
     EMPTY = (
         "No change of status is recorded.",

@@ -15,7 +15,7 @@ from inspector.widgets.field_list import FieldList
 from persistence.records import ABSENT, Mark
 
 if TYPE_CHECKING:
-    from persistence.records import RunDetail
+    from persistence.records import ColumnKind, RunDetail
 
 __all__ = ["RawPane"]
 
@@ -36,6 +36,15 @@ class RawPane(RunPane):
         times = frozenset(name for name in fields if name.endswith("_at"))
         self.list.show(fields, times=times, keep=again)
         self.changed()
+
+    @on(FieldList.Opened)
+    def _open(self) -> None:
+        from inspector.screens.cell import CellScreen
+
+        current = self.list.current
+        if current is not None and not isinstance(current[1], Mark):
+            kind: ColumnKind = "json" if current[0].endswith("_json") else "any"
+            self.app.push_screen(CellScreen(current[0], current[1], kind=kind))
 
     @on(FieldList.Moved)
     def _moved(self) -> None:

@@ -15,6 +15,7 @@ from inspector.exporting import Exportable
 from inspector.messages import Loaded, LoadFailed
 from inspector.screens.place import Place, PlaceHelp
 from inspector.typeset.lines import Line, line
+from inspector.viewing import view_value
 from inspector.widgets import grid_messages as said
 from inspector.widgets.filter_bar import FilterBar
 from inspector.widgets.grid import Grid
@@ -147,6 +148,10 @@ class RunsPlace(Place):
     @on(Grid.Opened)
     def _open(self, message: said.Opened) -> None:
         self.go("run", str(message.key[-1]))
+
+    @on(Grid.ViewAsked)
+    def _view(self, message: said.ViewAsked) -> None:
+        view_value(self.app, self.grid, message.row, message.column, "run")
 
     @on(Grid.OrderChanged)
     def _sorted(self, message: said.OrderChanged) -> None:
