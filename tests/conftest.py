@@ -52,7 +52,7 @@ _scrub()
 # Registered when they are there, so that a part of the suite can be run without the other parts.
 pytest_plugins = [
     name
-    for name in ("tests.acceptance.plugin", "tests.postgres")
+    for name in ("tests.acceptance.plugin", "tests.postgres", "tests.native")
     if (ROOT / f"{name.replace('.', '/')}.py").is_file()
 ]
 

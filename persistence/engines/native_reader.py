@@ -89,9 +89,9 @@ class _Slot:
         self.stopped = False
         self._until = math.inf
         if self.driver is not None:
+            self.driver.set_authorizer(None)  # it denies ending the transaction, too
             if self.driver.in_transaction:
                 self.driver.execute("ROLLBACK")
-            self.driver.set_authorizer(None)
 
     def rows(self, statement: Executable | str, parameters: Mapping[str, Any] | None) -> list[Sequence[Any]]:
         given = dict(parameters or {})

@@ -66,6 +66,10 @@ class Statement:
         """This statement with these values, to be yielded."""
         return Call(self, values)
 
+    def built(self, dialect: str) -> Executable:
+        """The statement as SQLAlchemy has it, for a connection of its own."""
+        return self._build(_target(dialect))
+
     def compiled(self, dialect: str) -> Compiled:
         found = self._compiled.get(dialect)
         if found is None:

@@ -8,14 +8,16 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 
 from persistence.engines.faults import error_name, fault
+from persistence.engines.server_faults import server_fault
 from persistence.errors import (
+    BusyError,
     ConstraintError,
     StoreError,
     StorePermissionError,
     ValueRefusedError,
 )
 
-__all__ = ["StoreIntegrityError", "sqlite_write_fault"]
+__all__ = ["StoreIntegrityError", "server_write_fault", "sqlite_write_fault"]
 
 
 class StoreIntegrityError(ConstraintError, IntegrityError):  # type: ignore[misc]
@@ -76,3 +78,41 @@ def sqlite_write_fault(error: Exception, where: str) -> Exception:
             remedy="Ask the owner of the store for the right to write it and the folder it lies in.",
         )
     return fault(error, where)
+
+
+def server_write_fault(error: Exception, where: str) -> Exception:
+    """The typed error for what PostgreSQL, or its driver, answered to a write."""
+    import asyncpg
+
+    if isinstance(error, asyncpg.IntegrityConstraintViolationError):
+        return StoreIntegrityError(
+            f"The store refused the row: {error}. {_NOTHING}",
+            error,
+            where=where,
+            observed=str(error),
+            remedy="See which row or key it names; what is there already stays as it is.",
+        )
+    if isinstance(
+        error, asyncpg.DataError | asyncpg.exceptions.DataError | asyncpg.CharacterNotInRepertoireError
+    ):
+        return ValueRefusedError(
+            f"The store cannot keep a value as it is: {error}. {_NOTHING}", where=where, observed=str(error)
+        )
+    busy = (
+        asyncpg.LockNotAvailableError,
+        asyncpg.DeadlockDetectedError,
+        asyncpg.SerializationError,
+        asyncpg.QueryCanceledError,
+    )
+    if isinstance(error, busy):
+        return BusyError(
+            f"Another program held what this write needs, and did not let go in time. {_NOTHING}",
+            where=where,
+            observed=str(error),
+            remedy="Try again in a moment. Nothing is wrong with the store.",
+        )
+    if isinstance(error, asyncpg.InsufficientPrivilegeError | asyncpg.ReadOnlySQLTransactionError):
+        return StorePermissionError(
+            f"The server does not let this user write there. {_NOTHING}", where=where, observed=str(error)
+        )
+    return server_fault(error, where) or error

@@ -13,6 +13,7 @@ from persistence.mode import Mode
 from persistence.writing.refusing import RefusingWriter
 
 if TYPE_CHECKING:
+    from persistence.engines.native import NativeEngine
     from persistence.engines.reader import Reader
     from persistence.location import StoreLocation
     from persistence.records import SchemaApplied
@@ -78,10 +79,13 @@ async def open_store(location: StoreLocation, mode: Mode) -> OpenStore:
 async def _open_native(location: StoreLocation) -> OpenStore:
     from persistence.writing.native.writer import NativeWriter
 
+    engine: NativeEngine
     if location.backend == "sqlite":
         from persistence.writing.native.opening import open_sqlite
 
         engine, applied = await open_sqlite(location)
     else:
-        raise NotImplementedError
+        from persistence.writing.native.server import open_server
+
+        engine, applied = await open_server(location)
     return OpenStore(engine.reader, cast("Writer", NativeWriter(engine)), engine.close, applied)

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Executable, Text, bindparam, cast, exists, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    Executable,
+    Text,
+    bindparam,
+    cast,
+    exists,
+    func,
+    insert,
+    literal,
+    not_,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 
 from persistence.engines.statements import Statement, Steps, Target
@@ -72,7 +85,7 @@ def _append(target: Target) -> Executable:
     else:
         document = cast(collection, JSONB)
         longer = cast(document.op("||")(func.to_jsonb(cast(id_, Text()))), Text())
-        wanted = ~document.op("?")(id_)
+        wanted = not_(document.has_key(id_))
     return (
         update(_PROGRESSIONS)
         .where(_PROGRESSIONS.c.id == key(_PROGRESSIONS.c.id), wanted)
