@@ -40,6 +40,20 @@ class PlaceInfo:
 
 PLACES: tuple[PlaceInfo, ...] = (
     PlaceInfo(
+        "overview",
+        "Overview",
+        "What this store is, what it holds, and what is worth a look",
+        "inspector.screens.overview:OverviewPlace",
+        key="1",
+    ),
+    PlaceInfo(
+        "found",
+        "Found",
+        "The rows a check found",
+        "inspector.screens.found:FoundPlace",
+        parent="overview",
+    ),
+    PlaceInfo(
         "runs",
         "Runs",
         "What the runs did: newest first, filtered, sorted",

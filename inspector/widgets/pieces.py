@@ -13,7 +13,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.reactive import reactive
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -21,7 +21,7 @@ from inspector import safe
 from inspector.roles import ROLES
 from inspector.typeset.lines import Line, clipped, line_width
 
-__all__ = ["Piece", "PieceLine", "laid_out"]
+__all__ = ["Piece", "PieceFlow", "PieceLine", "laid_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class PieceLine(Widget):
     PieceLine { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: clip; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = set(ROLES)
-    hovered: reactive[int | None] = reactive(None)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._pieces: tuple[Piece, ...] = ()
+        self._under: Piece | None = None  # the mouse is over it
 
     def show(self, pieces: Iterable[Piece]) -> None:
         self._pieces = tuple(pieces)
@@ -107,25 +107,24 @@ class PieceLine(Widget):
         return laid_out(self._pieces, self.content_size.width)
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        base = self.rich_style
-        if y or width <= 0:
-            return Strip.blank(width, base)
-        room = width
+        return self._strip(sorted(self.laid(), key=lambda entry: entry[0]) if y == 0 else [])
+
+    def _strip(self, laid: Sequence[tuple[int, Piece]]) -> Strip:
+        room, base = self.size.width, self.rich_style
         segments: list[Segment] = []
         column = 0
-        for index, (start, piece) in enumerate(sorted(self.laid(), key=lambda entry: entry[0])):
+        for start, piece in laid:
             if start >= room:
                 break
             if start > column:
                 segments.append(Segment(" " * (start - column), base))
             over = (
-                Style(underline=True) if index == self.hovered and piece.action is not None else Style.null()
+                Style(underline=True) if piece is self._under and piece.action is not None else Style.null()
             )
             text = clipped(piece.text, room - start)
             segments += [Segment(run.text, base + self._role(run.role) + over) for run in text]
             column = start + line_width(text)
-        return Strip(segments).crop_extend(0, width, base)
+        return Strip(segments).crop_extend(0, max(0, room), base)
 
     def _role(self, roles: str) -> Style:
         style = Style.null()
@@ -133,25 +132,70 @@ class PieceLine(Widget):
             style += self.get_component_rich_style(role, partial=True)
         return style
 
-    def _at(self, x: int) -> tuple[int, Piece] | None:
+    def _at(self, x: int, y: int = 0) -> tuple[int, Piece] | None:
         laid = sorted(self.laid(), key=lambda entry: entry[0])
         for index, (start, piece) in enumerate(laid):
             if start <= x < start + piece.width:
                 return index, piece
         return None
 
+    def _piece_at(self, event: events.MouseEvent) -> Piece | None:
+        found = self._at(event.x - self.styles.padding.left, event.y - self.styles.padding.top)
+        return found[1] if found is not None else None
+
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        found = self._at(event.x - self.styles.padding.left)
-        self.hovered = found[0] if found is not None and found[1].action is not None else None
-        tip = found[1].tip if found is not None else None
-        self.tooltip = safe.content(tip) if tip else None
+        piece = self._piece_at(event)
+        if piece is not self._under:
+            self._under = piece
+            self.refresh()
+        self.tooltip = safe.content(piece.tip) if piece is not None and piece.tip else None
 
     def on_leave(self) -> None:
-        self.hovered = None
+        self._under = None
+        self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
-        found = self._at(event.x - self.styles.padding.left)
-        if found is None or found[1].action is None:
+        piece = self._piece_at(event)
+        if piece is None or piece.action is None:
             return
         event.stop()
-        await self.app.run_action(found[1].action, found[1].namespace or self)  # type: ignore[arg-type]
+        await self.app.run_action(piece.action, piece.namespace or self)  # type: ignore[arg-type]
+
+
+class PieceFlow(PieceLine):
+    """Pieces in as many lines as they need."""
+
+    DEFAULT_CSS = """
+    PieceFlow { height: auto; }
+    """
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return max(1, len(self._rows(width)))
+
+    def _rows(self, room: int) -> list[list[tuple[int, Piece]]]:
+        out: list[list[tuple[int, Piece]]] = []
+        column = 0
+        for piece in self._pieces:
+            gap = piece.gap if column else 0
+            if not out or (column + gap + piece.width > room and column):
+                out.append([])
+                column = gap = 0
+            out[-1].append((column + gap, piece))
+            column += gap + piece.width
+        return out
+
+    def show(self, pieces: Iterable[Piece]) -> None:
+        super().show(pieces)
+        self.refresh(layout=True)
+
+    def render_line(self, y: int) -> Strip:
+        rows = self._rows(self.size.width)
+        return self._strip(rows[y] if y < len(rows) else [])
+
+    def _at(self, x: int, y: int = 0) -> tuple[int, Piece] | None:
+        rows = self._rows(self.size.width)
+        before = sum(len(row) for row in rows[:y])
+        for index, (start, piece) in enumerate(rows[y] if 0 <= y < len(rows) else ()):
+            if start <= x < start + piece.width:
+                return before + index, piece
+        return None
