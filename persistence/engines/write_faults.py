@@ -25,7 +25,10 @@ class StoreIntegrityError(ConstraintError, IntegrityError):  # type: ignore[misc
 
     def __init__(self, message: str, orig: BaseException, **fields: Any) -> None:
         IntegrityError.__init__(self, None, None, orig)
-        ConstraintError.__init__(self, message, **fields)
+        # The typed fields, without the base's own `__init__`: the next class in line is SQLAlchemy's.
+        told = ConstraintError(message, **fields)
+        self.__dict__.update(told.__dict__)
+        self.args = told.args
 
     def __str__(self) -> str:
         return self.message

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Executable, and_, case, select
+from sqlalchemy import Executable, case, select
 
 from persistence.engines.statements import Statement, Steps, Target
 from persistence.writing.native.changes import ChangingGroup
@@ -21,23 +21,22 @@ __all__ = ["EvidenceWrites"]
 
 _ARTIFACTS = table("artifacts")
 _COLUMNS = tuple(column.name for column in _ARTIFACTS.c)
-_SHAPES: Final[tuple[tuple[str, ...], ...]] = (
-    (),
-    ("invocation_id",),
-    ("session_id",),
-    ("invocation_id", "session_id"),
-)
+_SHAPES: Final[Mapping[tuple[str, ...], str]] = {
+    (): "idx_artifacts_natural_key_unattached",
+    ("invocation_id",): "idx_artifacts_natural_key_inv_only",
+    ("session_id",): "idx_artifacts_natural_key_ses_only",
+    ("invocation_id", "session_id"): "idx_artifacts_natural_key_both",
+}
+"""The natural key by the parents that are there, and the partial unique index that holds it."""
 
 
-def _shape(parents: Collection[str]) -> tuple[list[Any], Any]:
-    """The columns of a natural key, and the condition of the partial index that holds it."""
-    both = ("invocation_id", "session_id")
-    columns = [_ARTIFACTS.c[name] for name in both if name in parents]
-    where = and_(*(_ARTIFACTS.c[n].is_not(None) if n in parents else _ARTIFACTS.c[n].is_(None) for n in both))
-    return [*columns, _ARTIFACTS.c.kind, _ARTIFACTS.c.name], where
+def _shape(parents: tuple[str, ...]) -> tuple[list[Any], Any]:
+    """The columns of a natural key, and its index's condition in the index's own words."""
+    index = next(one for one in _ARTIFACTS.indexes if one.name == _SHAPES[parents])
+    return list(index.columns), index.dialect_options["sqlite"]["where"]
 
 
-def _upsert(parents: Collection[str]) -> Statement:
+def _upsert(parents: tuple[str, ...]) -> Statement:
     def build(target: Target) -> Executable:
         columns, where = _shape(parents)
         row = target.insert(_ARTIFACTS).values({name: value(_ARTIFACTS.c[name]) for name in _COLUMNS})
@@ -55,7 +54,7 @@ def _upsert(parents: Collection[str]) -> Statement:
     return Statement(build)
 
 
-def _found(parents: Collection[str]) -> Statement:
+def _found(parents: tuple[str, ...]) -> Statement:
     columns, where = _shape(parents)
     query = select(_ARTIFACTS.c.id).where(where, *(column == key(column) for column in columns))
     return Statement(lambda _: query, rows=True)
