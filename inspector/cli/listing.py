@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -156,10 +156,9 @@ def _completeness(source: RowSource, asked: Listing, more: bool) -> dict[str, An
     return {"complete": True}
 
 
-def _notice(
-    source: RowSource, asked: Listing, count: int, more: bool, cursor: str | None, what: Sequence[str]
-) -> None:
+def _notice(source: RowSource, asked: Listing, count: int, more: bool, cursor: str | None, what: str) -> None:
     if more:
-        say(f"the first {formats.count(count)} {what}; more with --limit 0 or --after {cursor}")
+        shown = formats.several(count, what.removesuffix("s"), what)
+        say(f"only the first {shown}; more with --limit 0 or --after {cursor}")
     elif part := source.extent.part_of:
         say(f"▲ {safe.text(part)}")

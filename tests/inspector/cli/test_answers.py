@@ -72,7 +72,7 @@ def test_a_cursor_is_good_for_its_own_list_only(command: Any, odd: Path) -> None
 
 def test_truncation_is_told_on_stderr(command: Any, odd: Path) -> None:
     done = command("tables", odd, "t", "--limit", 2)
-    assert done.out.count("\n") == 3 and "the first 2 rows" in done.err and "--after" in done.err
+    assert done.out.count("\n") == 3 and "only the first 2 rows;" in done.err and "--after" in done.err
     assert "first" not in command("tables", odd, "t").err
 
 
