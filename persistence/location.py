@@ -18,6 +18,10 @@ __all__ = ["StoreLocation", "default_path", "locate", "sqlite_uri"]
 
 _SQLITE_SCHEMES = ("sqlite", "sqlite+aiosqlite", "sqlite+pysqlite")
 _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+asyncpg")
+_DRIVER_OPTIONS = (
+    "uri", "timeout", "isolation_level", "detect_types", "check_same_thread", "cached_statements",
+)  # fmt: skip
+_TRUE = ("true", "yes", "on", "y", "t", "1")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.\-]*)://")
 _LOOKS_LIKE_CREDENTIALS = re.compile(r"^[^/\s:@]+:[^/\s@]*@[^/\s]+")
@@ -75,7 +79,7 @@ def locate(
     if store is None:
         for name, value in environ.items():
             if name.upper() == "LIONAGI_STATE_DB_URL" and value.strip():
-                return _from_text(value.strip(), f"${name}")
+                return _from_text(value, f"${name}")
         return _from_path(os.fsencode(default_path(environ)), "default", expand=True)
     if isinstance(store, os.PathLike):
         return _from_path(os.fsencode(store), "argument", expand=False)
@@ -103,7 +107,7 @@ def _from_text(text: str, origin: str) -> StoreLocation:
                 "This looks like credentials for a server, without the scheme of a database URL.",
                 observed=mask(text),
                 remedy="Write it as postgresql://user@host/database; a password is best left to PGPASSWORD "
-                "or ~/.pgpass.",
+                "or ~/.pgpass. A file of this name is written ./NAME.",
             )
         return _from_path(os.fsencode(text), origin, expand=True)
     word = scheme.group(1).lower()
@@ -120,23 +124,45 @@ def _from_text(text: str, origin: str) -> StoreLocation:
 
 
 def _from_sqlite_url(text: str, start: int, origin: str) -> StoreLocation:
-    # What SQLAlchemy makes of the URL: everything after the third slash, without the query, is the
-    # database; `uri=true` makes it a file: URI whose own query stays with it.
+    """The file SQLAlchemy opens for this URL, however it spells the path (ADR-0128 D7).
+
+    Without `uri=true` the part behind the third slash is a path, made absolute by text alone, and `~` is
+    an ordinary name; with it, SQLite reads it, as a URI when it begins with `file:`.
+    """
     rest = text[start:]
-    if not rest.startswith("/") or rest in ("/", "/:memory:"):
+    part, _, query = rest[1:].partition("?")
+    if not rest.startswith("/") or not part or part == ":memory:":
         raise LocationError(
             "The SQLite URL names no file.",
             observed=mask(text),
             remedy="sqlite:///relative/path.db or sqlite:////absolute/path.db",
         )
-    database, _, query = rest[1:].partition("?")
-    notices: tuple[str, ...] = ()
-    if database.startswith("file:"):
-        path, notices = _uri_path(f"{database}?{query}" if query else database)
-        return _from_path(path, origin, expand=False, notices=notices)
-    if query:
-        notices = (f"the query of the URL ({query}) is not used: the store is opened read-only",)
-    return _from_path(os.fsencode(database), origin, expand=True, notices=notices)
+    database = _decoded(part) if "%" in part else part
+    options = [tuple(option.partition("=")[::2]) for option in query.split("&") if option]
+    wanted = [(name, value) for name, value in options if name not in _DRIVER_OPTIONS]
+    if any(name == "uri" and value.lower() in _TRUE for name, value in options):
+        name = database + ("?" + "&".join("=".join(option) for option in sorted(wanted)) if wanted else "")
+        if name.startswith("file:"):
+            path, notices = _uri_path(name)
+            return _from_path(path, origin, expand=False, notices=notices)
+        return _from_path(os.fsencode(name), origin, expand=False)
+    notices = tuple(f"{name} in the URL is not used: the store is opened read-only" for name, _ in wanted)
+    if database.startswith("~"):
+        notices += ("~ in a URL is a name like any other, not the home directory",)
+    return _from_path(os.path.abspath(os.fsencode(database)), origin, expand=False, notices=notices)
+
+
+def _decoded(database: str) -> str:
+    """The database part of a URL with its %-escapes as the installed SQLAlchemy reads them: from 2.1 on it
+    decodes them, before it took them as they are."""
+    from importlib.metadata import PackageNotFoundError, version  # 20 ms, for such URLs alone
+    from urllib.parse import unquote
+
+    try:
+        release = tuple(int(number) for number in version("sqlalchemy").split(".")[:2])
+    except (PackageNotFoundError, ValueError):
+        return unquote(database)
+    return unquote(database) if release >= (2, 1) else database
 
 
 def _from_postgres_url(text: str, start: int, origin: str) -> StoreLocation:
@@ -145,11 +171,13 @@ def _from_postgres_url(text: str, start: int, origin: str) -> StoreLocation:
     url = "postgresql+asyncpg://" + text[start:]
     try:
         parts = urlsplit(url)
-        _ = parts.port
+        if "," not in parts.netloc:  # several hosts are the driver's to read
+            _ = parts.port
     except ValueError as error:
         raise LocationError(
-            f"The database URL cannot be read: {error}.",
+            "The database URL cannot be read.",
             observed=mask(text),
+            expected=None if "Port" in str(error) else str(error),
             remedy="Characters like @, /, # and % in a user name or password are written %40, %2F, %23, %25.",
         ) from None
     return StoreLocation("postgresql", mask("postgresql://" + text[start:]), origin, url=url)
@@ -160,6 +188,7 @@ def _uri_path(uri: str) -> tuple[bytes, tuple[str, ...]]:
     rest = uri[len("file:") :]
     rest, _, _fragment = rest.partition("#")
     rest, _, query = rest.partition("?")
+    options = [part for part in query.split("&") if part]
     if rest.startswith("//"):
         authority, slash, tail = rest[2:].partition("/")
         if authority not in ("", "localhost"):
@@ -172,11 +201,11 @@ def _uri_path(uri: str) -> tuple[bytes, tuple[str, ...]]:
         rest = slash + tail
     from urllib.parse import unquote_to_bytes
 
-    path = unquote_to_bytes(rest).partition(b"\0")[0]
-    if not path or path == b":memory:":
+    path = unquote_to_bytes(os.fsencode(rest)).partition(b"\0")[0]
+    if not path or path == b":memory:" or "mode=memory" in options or "vfs=memdb" in options:
         raise LocationError("The file: URI names no file.", observed=uri, remedy="Name a file.")
-    wanted = [part for part in query.split("&") if part and part not in ("mode=ro", "uri=true")]
-    return path, tuple(f"{part} in the URI is not used: the store is opened read-only" for part in wanted)
+    unused = [part for part in options if part not in ("mode=ro", "uri=true")]
+    return path, tuple(f"{part} in the URI is not used: the store is opened read-only" for part in unused)
 
 
 def _from_path(path: bytes, origin: str, *, expand: bool, notices: tuple[str, ...] = ()) -> StoreLocation:
@@ -198,26 +227,41 @@ def _from_path(path: bytes, origin: str, *, expand: bool, notices: tuple[str, ..
 
 
 def mask(url: str) -> str:
-    """The URL with its password, and whatever its query may hold of secrets, replaced by `***`."""
+    """The URL with its password, and whatever its query may hold of secrets, replaced by `***`.
+
+    A password that should have been escaped and was not (`/`, `?`, `#`, `@` in it) is hidden all the same;
+    then more may be hidden than the password.
+    """
     head, sep, rest = url.partition("://")
     if not sep:
         head, rest = "", url
-    authority, slash, tail = rest.partition("/")
-    if "@" in authority:
-        credentials, _, host = authority.rpartition("@")
-        user, colon, _password = credentials.partition(":")
-        authority = f"{user}{':***' if colon else ''}@{host}"
-    tail = re.sub(r"(?i)((?:password|passfile|sslpassword|sslkey|user|token)=)[^&]*", r"\1***", tail)
-    return f"{head}{sep}{authority}{slash}{tail}"
+    before = rest.partition("?")[0]
+    if "@" in before:
+        end = before.rindex("@")
+    elif re.match(r"[^/?#]*:(?!\d*(?:[/?#,]|$))", rest):  # what should be a port is none
+        end = rest.rfind("@") if "@" in rest else len(rest)
+    else:
+        end = -1
+    if end >= 0:
+        user, colon, _password = rest[:end].partition(":")
+        rest = f"{user}{':***' if colon else ''}{rest[end:]}"
+    rest = re.sub(r"(?i)([?&#][\w.\-]*(?:pass|pwd|secret|token|key|user)[\w.\-]*=)[^&#]*", r"\1***", rest)
+    return f"{head}{sep}{rest}"
 
 
-def sqlite_uri(path: bytes, query: str) -> str:
+def sqlite_uri(path: bytes, query: str, *, windows: bool = os.name == "nt") -> str:
     """The `file:` URI SQLite reads back to exactly these bytes, with `query` behind it.
 
     Every byte but unreserved ones and `/` is escaped, so `?`, `#`, `%`, spaces and bytes that are not
-    UTF-8 stay what they are; a path that begins with `//` is kept from being read as a host.
+    UTF-8 stay what they are; a path that begins with `//` is kept from being read as a host. A Windows
+    path is written with slashes, its drive behind one (https://www.sqlite.org/uri.html, section 3.1).
     """
-    text = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in path)
+    drive = ""
+    if windows:
+        path = path.replace(b"\\", b"/")
+        if path[1:2] == b":":
+            drive, path = f"/{path[:1].decode()}:", path[2:]
+    text = drive + "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in path)
     if text.startswith("/"):
         text = "//" + text
     return f"file:{text}?{query}"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from persistence import files
 from persistence.basics import Notice, ReadInfo, Route
 from persistence.engines import guard, landlock, routes, token
-from persistence.engines.faults import error_name, fault
+from persistence.engines.faults import error_name, fault, quoting_error
 from persistence.engines.gate import Gate, gate_for
 from persistence.engines.routes import Answer
 from persistence.engines.shelf import Shelf
@@ -101,7 +101,10 @@ class _Connection(sqlite3.Connection):
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         self.stop.check(self.where)
-        return super().execute(*arguments)
+        try:
+            return super().execute(*arguments)
+        except UnicodeDecodeError as error:
+            raise quoting_error(error) from error
 
     def cursor(self, *arguments: Any, **named: Any) -> Any:
         self.stop.check(self.where)
@@ -146,11 +149,8 @@ class Session:
 
     def look(self) -> ReadInfo:
         """What is known before anything is read: the route the state of the files asks for."""
-        try:
-            plan = routes.opening(routes.look(self.path, self.display, self._check))
-            return ReadInfo(plan.route, time.time(), token.take(self.path), landlock.restrict(), plan.notices)
-        except OSError as error:
-            raise files.os_refusal(error, self.display) from error
+        now, plan, _ = self._state()
+        return ReadInfo(plan.route, time.time(), now, landlock.restrict(), plan.notices)
 
     def run(self, work: Callable[[sqlite3.Connection], T], seconds: float | None) -> T:
         """What `work` answers, of one state of the store; within `seconds`.
@@ -208,55 +208,70 @@ class Session:
 
     def _open(self) -> sqlite3.Connection:
         again, pause = 0, 0.001
+        busy: sqlite3.Error | None = None
         patience = time.monotonic() + _LONGEST_WAIT
-        for _ in range(100 * TRIES):
-            self.stop.check(self.display)
-            held = landlock.restrict()
-            try:
-                now = token.settle(self.path)
-                sight = routes.look(self.path, self.display, self._check)
-            except OSError as error:
-                raise files.os_refusal(error, self.display) from error
-            plan = routes.opening(sight)
-            if plan.route is Route.COPY or again > _AGAIN:
-                return self._open_copy(plan.reason or "its state would not hold still", now, held)
-            try:
-                return self._connect(sight, plan, now, held)
-            except sqlite3.Error as error:
-                self.close()
-                self._interrupted(error)
-                what = routes.answer(plan.route, error_name(error), moved=self._moved(now))
-                if what is Answer.RAISE:
-                    raise fault(error, self.display) from error
-                if what is Answer.COPY:
-                    return self._open_copy("a writer that ended left its transaction half done", now, held)
-                again += what is Answer.AGAIN
-                if what is Answer.WAIT and time.monotonic() + pause > min(self.stop.until, patience):
-                    raise fault(error, self.display) from error  # busy, rather than too slow
+        try:
+            for _ in range(100 * TRIES):
+                self.stop.check(self.display)
+                if busy is not None and time.monotonic() > patience:
+                    raise fault(busy, self.display) from busy
+                now, plan, sight = self._state()
+                if plan.route is Route.COPY or again > _AGAIN:
+                    return self._open_copy(plan.reason or "its state would not hold still", now)
+                fresh = now.fresh(time.time()) if plan.route in (Route.SETTLED, Route.EMPTY) else 0.0
+                if fresh:  # changed a moment ago: another change might not show in the token yet
+                    time.sleep(fresh)
+                    continue
+                try:
+                    return self._connect(sight, plan, now)
+                except sqlite3.Error as error:
+                    self.close()
+                    self._interrupted(error)
+                    what = routes.answer(plan.route, error_name(error), moved=self._moved(now))
+                    if what is Answer.RAISE:
+                        raise fault(error, self.display) from error
+                    if what is Answer.COPY:
+                        return self._open_copy("a writer that ended left its transaction half done", now)
+                    again += what is Answer.AGAIN
+                    busy = error if what is Answer.WAIT else None
                 time.sleep(pause)
                 pause = min(pause * 2, 0.02)
-            except BaseException:
-                self.close()
-                raise
+        except DeadlineError as late:
+            self.close()
+            if busy is not None:
+                raise fault(busy, self.display) from late
+            raise
+        except BaseException:
+            self.close()
+            raise
         raise self._moving()
 
-    def _connect(
-        self, sight: routes.Sight, plan: routes.Opening, now: token.Token, held: bool
-    ) -> sqlite3.Connection:
+    def _state(self) -> tuple[token.Token, routes.Opening, routes.Sight]:
+        """The change token, and then what the files look like: a change after it shows in a later token."""
+        try:
+            now = token.take(files.resolve(self.path))
+            sight = routes.look(self.path, self.display, self._check)
+        except OSError as error:
+            raise files.os_refusal(error, self.display) from error
+        return now, routes.opening(sight), sight
+
+    def _connect(self, sight: routes.Sight, plan: routes.Opening, now: token.Token) -> sqlite3.Connection:
         gate = gate_for(sight.identity)
         gate.enter(self._limit(), lambda: self.stop.asked)
         self._gate = gate
         uri = "file::memory:" if plan.query is None else sqlite_uri(sight.path, plan.query)
-        self._begun(now, ReadInfo(plan.route, time.time(), now, held, plan.notices))
+        self._begun(now, ReadInfo(plan.route, time.time(), now, landlock.restrict(), plan.notices))
         return self._begin(uri)
 
-    def _open_copy(self, reason: str, now: token.Token, held: bool) -> sqlite3.Connection:
+    def _open_copy(self, reason: str, now: token.Token) -> sqlite3.Connection:
         copy, self.offered = self.offered or self.shelf.borrow(now), None
         if copy is None:
             raise CopyNeeded(reason)
         self._copy = copy
         try:
-            self._begun(copy.token, ReadInfo(Route.COPY, copy.taken, copy.token, held, copy.notices))
+            self._begun(
+                copy.token, ReadInfo(Route.COPY, copy.taken, copy.token, landlock.restrict(), copy.notices)
+            )
             return self._begin(copy.uri)
         except sqlite3.Error as error:
             self.close()

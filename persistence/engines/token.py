@@ -57,13 +57,17 @@ def take(path: bytes) -> Token:
 
 
 def settle(path: bytes) -> Token:
-    """A token that a later change is sure to differ from; waits up to 20 ms for that."""
-    while True:
+    """A token that a later change is sure to differ from, where the store rests; waits up to 20 ms for that.
+
+    A store that is written all the time does not rest: its token is then the last of a few.
+    """
+    for _ in range(8):
         token = take(path)
         wait = token.fresh(time.time())
         if not wait:
-            return token
+            break
         time.sleep(wait)
+    return token
 
 
 def _mark(path: bytes) -> Mark | None:
