@@ -9,7 +9,8 @@ import click
 from inspector.cli.options import Listing, listing_options, store_argument
 
 if TYPE_CHECKING:
-    from persistence.records import TableShape
+    from persistence.reading.overview import TableCount
+    from persistence.records import Cell, TableShape
     from persistence.statedb import StateDB
 
 
@@ -57,13 +58,13 @@ def _condition(text: str) -> tuple[str, str]:
 async def _tables(db: StateDB, asked: Listing, count: bool) -> int:
     from inspector.cli.listing import list_rows
     from inspector.reports.lists import ListSource
-    from persistence.records import PENDING, Cell, Column
+    from persistence.records import PENDING, Column
 
     shapes = await db.catalogue()
-    counted: dict[str, Any] = {}
+    counted: dict[str, Cell] = {}
     if count:
         async for found in db.counts():
-            counted[found.table] = found.rows
+            counted[found.table] = _counted(found)
     columns = [
         Column("name", "table", "text"),
         Column("kind", "kind", "text"),
@@ -85,6 +86,15 @@ async def _tables(db: StateDB, asked: Listing, count: bool) -> int:
         rows.append(row)
     assert db.last_read is not None
     return await list_rows(db, ListSource("tables", columns, rows, db.last_read), asked, what="tables")
+
+
+def _counted(found: TableCount) -> Cell:
+    """How many rows a table has; what was not counted is said, never shown as a number."""
+    from persistence.records import Unreadable
+
+    if found.rows is None:
+        return Unreadable(found.why or "not counted")
+    return found.rows if found.complete else Unreadable(f"more than {found.rows - 1:,}, not counted further")
 
 
 async def _rows(
@@ -128,7 +138,7 @@ async def _shape(db: StateDB, table: str, asked: Listing) -> int:
     from inspector.cli.listing import list_rows, write
     from inspector.reports.lists import ListSource
     from inspector.reports.tables import shape_lines, shape_object
-    from persistence.records import Cell, Column
+    from persistence.records import Column
 
     found = await _one(db, table)
     columns: list[Column] = [
