@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from persistence import files
 from persistence.basics import Notice, Progress
 from persistence.engines import routes, token
-from persistence.engines.faults import error_name, fault
+from persistence.engines.faults import error_name, fault, quoting_error
 from persistence.engines.shelf import COPY_LIMIT
 from persistence.errors import CancelledReadError, CopyRefusedError, StoreError, StoreMovedError
 from persistence.location import StoreLocation, sqlite_uri
@@ -304,6 +304,8 @@ def _recover(copy: PrivateCopy, display: str) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     except sqlite3.Error as error:
         failed = error
+    except UnicodeDecodeError as error:
+        failed = quoting_error(error)
     finally:
         connection.close()
     if failed is not None:

@@ -16,7 +16,7 @@ from persistence.errors import (
     StorePermissionError,
 )
 
-__all__ = ["error_name", "fault"]
+__all__ = ["error_name", "fault", "quoting_error"]
 
 _NO_TABLE = re.compile(r"no such (table|view): (.+)", re.DOTALL)
 _NO_COLUMN = re.compile(r"no such column: (.+)", re.DOTALL)
@@ -25,6 +25,13 @@ _NO_COLUMN = re.compile(r"no such column: (.+)", re.DOTALL)
 def error_name(error: BaseException) -> str:
     """SQLite's name of an error, such as `SQLITE_BUSY_RECOVERY`; empty when it has none."""
     return str(getattr(error, "sqlite_errorname", None) or "")
+
+
+def quoting_error(error: UnicodeDecodeError) -> sqlite3.DatabaseError:
+    """What SQLite said: its message quotes a schema that is not UTF-8, which its module fails to decode."""
+    quoted = sqlite3.DatabaseError(bytes(error.object).decode("utf-8", "backslashreplace"))
+    quoted.sqlite_errorname = "SQLITE_CORRUPT"
+    return quoted
 
 
 def fault(error: sqlite3.Error, where: str) -> StoreError:

@@ -201,8 +201,10 @@ class _Reads:
         def work(connection: sqlite3.Connection) -> Seen:
             return read_rows(connection, tolerant=tolerant)
 
-        seen, self._held = _in_held_thread(lambda: _on(sqlite_uri(path, query), work))
-        return seen
+        answer, self._held = _in_held_thread(lambda: _on(sqlite_uri(path, query), work))
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
     def _decided(self, seen: Seen | None) -> None:
         if seen is not None:
@@ -252,23 +254,20 @@ def _on(uri: str, work: Callable[[sqlite3.Connection], T]) -> T:
         connection.close()
 
 
-def _in_held_thread(work: Callable[[], T]) -> tuple[T, bool]:
-    """What `work` answers on a thread that the kernel holds to reading, and whether it does hold it."""
-    results: list[T] = []
-    failures: list[BaseException] = []
+def _in_held_thread(work: Callable[[], T]) -> tuple[T | BaseException, bool]:
+    """What `work` answers or raises on a thread the kernel holds to reading, and whether it does hold it."""
+    answers: list[T | BaseException] = []
     held = False
 
     def run() -> None:
         nonlocal held
         held = landlock.restrict()
         try:
-            results.append(work())
+            answers.append(work())
         except BaseException as error:
-            failures.append(error)
+            answers.append(error)
 
     thread = threading.Thread(target=run, name="lineage-reader", daemon=True)
     thread.start()
     thread.join()
-    if failures:
-        raise failures[0]
-    return results[0], held
+    return answers[0], held

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from persistence.engines.faults import quoting_error
 from persistence.lineage.version import Value
 from persistence.schema.known import OTHER_COMPONENT_TABLES, TABLES
 
@@ -154,7 +155,10 @@ def _exact(connection: sqlite3.Connection) -> Iterator[Ask]:
     def ask(statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         cursor = connection.cursor()
         cursor.row_factory = None
-        return cursor.execute(statement, parameters).fetchall()
+        try:
+            return cursor.execute(statement, parameters).fetchall()
+        except UnicodeDecodeError as error:
+            raise quoting_error(error) from error
 
     try:
         yield ask

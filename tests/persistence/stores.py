@@ -38,7 +38,7 @@ def _empty(release: str, wal: bool) -> bytes:
             there = columns_of(table.name, release)
             if there == {column.name for column in table.columns}:
                 connection.execute(str(CreateTable(table).compile(dialect=_DIALECT)))
-                for index in table.indexes:
+                for index in sorted(table.indexes, key=lambda index: str(index.name)):
                     connection.execute(str(CreateIndex(index).compile(dialect=_DIALECT)))
             elif there:
                 columns = ", ".join(_column(column) for column in table.columns if column.name in there)

@@ -202,12 +202,18 @@ def logged(
     commit: bool = True,
     native: bool = False,
     rows: int = 60,
+    base: bytes = b"",
 ) -> Path:
-    """A WAL store whose file holds lineage `in_file` and whose log sets it to `in_log` (`-`: no row)."""
+    """A WAL store whose file holds lineage `in_file` and whose log sets it to `in_log` (`-`: no row).
+
+    `native` begins with a complete store, `base` with the store of these bytes.
+    """
     live = folder / "live.db"
-    if native:
+    if base:
+        live.write_bytes(base)
+    elif native:
         complete(folder, name="live.db")
-    in_child(_LOGGED, live, in_file, in_log, int(shm), int(commit), int(native), rows)
+    in_child(_LOGGED, live, in_file, in_log, int(shm), int(commit), int(native or bool(base)), rows)
     for left in folder.glob("live.db*"):
         left.unlink()
     return folder / "store.db"
