@@ -59,15 +59,22 @@ def plain_cell(column: Column, cell: Any, *, relative: bool = False) -> str:
 
 
 def columns_text(
-    columns: Sequence[Column], rows: Iterable[Sequence[Any]], *, stream: IO[str] | None = None
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Any]],
+    *,
+    stream: IO[str] | None = None,
+    nothing: str = "NULL",
 ) -> tuple[list[str], list[str]]:
-    """(lines, labels of the columns there was no room for)."""
+    """(lines, labels of the columns there was no room for). `nothing` is what a cell without a value says."""
     stream = stream or sys.stdout
     width = terminal_width(stream)
     relative = width is not None
     shown = [column for column in columns if not column.missing]
     at = [index for index, column in enumerate(columns) if not column.missing]
-    body = [[plain_cell(columns[i], row[i], relative=relative) for i in at] for row in rows]
+    body = [
+        [nothing if row[i] is None else plain_cell(columns[i], row[i], relative=relative) for i in at]
+        for row in rows
+    ]
     heads = [safe.text(column.label) for column in shown]
     widths = [
         max([safe.width(head), *(safe.width(line[i]) for line in body)]) for i, head in enumerate(heads)

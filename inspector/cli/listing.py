@@ -12,6 +12,7 @@ from inspector.cli.answered import Answered, refusal_of
 from inspector.cli.cursor import read_cursor, write_cursor
 from inspector.cli.options import Listing
 from inspector.reports import shapes
+from inspector.reports.lists import ListSource
 from inspector.reports.writers import Form, RowWriter, encode, writer
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ async def _as_text(
     from inspector.cli.columns import columns_text
 
     rows, more = await _previews(source, asked, after)
-    lines, hidden = columns_text(source.columns, [row.cells for row in rows])
+    nothing = "" if isinstance(source, ListSource) else "NULL"  # a list of ours has no NULLs, only gaps
+    lines, hidden = columns_text(source.columns, [row.cells for row in rows], nothing=nothing)
     if rows:
         write("".join(f"{line}\n" for line in lines))
     read = db.last_read

@@ -157,7 +157,7 @@ async def _shape(db: StateDB, table: str, asked: Listing) -> int:
         source = ListSource("columns", columns, rows, db.last_read)
         return await list_rows(db, source, asked, what="columns", table=shape_object(found))
     write(f"{safe.text(found.name)} ({found.kind})\n\n")
-    lines, _ = columns_text(columns, rows)
+    lines, _ = columns_text(columns, rows, nothing="")
     write("".join(f"{line}\n" for line in lines))
     write("".join(f"{line}\n" for line in shape_lines(found)))
     return 0
