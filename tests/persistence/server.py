@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import insert, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from persistence.schema import metadata
@@ -15,7 +15,7 @@ from tests.persistence.filled import ROWS
 
 async def make_schema(url: str) -> AsyncEngine:
     """The operational schema in an empty database; the engine is the caller's to dispose."""
-    engine = create_async_engine(url)
+    engine = create_async_engine(make_url(url).set(drivername="postgresql+asyncpg"))
     async with engine.begin() as connection:
         await connection.run_sync(metadata.create_all)
     return engine

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 from sqlalchemy import text
 
@@ -27,8 +30,6 @@ from tests.persistence.reading.test_releases import READS, read
 from tests.persistence.server import fill, make_schema
 from tests.persistence.stores import make_filled
 
-pytest.importorskip("tests.postgres")
-
 __all__ = [
     "test_a_row_is_got_by_its_key",
     "test_branches_messages_and_progressions",
@@ -42,12 +43,29 @@ __all__ = [
 ]
 
 
-@pytest.fixture
-async def filled(postgres_url: str) -> AsyncIterator[str]:
-    engine = await make_schema(postgres_url)
-    await fill(engine)
-    await engine.dispose()
-    yield postgres_url
+@pytest.fixture(scope="module")
+def filled(postgres_server: str) -> Iterator[str]:
+    """The URL of one filled database for all of these tests: none of them changes it."""
+    name = f"filled_{secrets.token_hex(6)}"
+    url = f"{postgres_server.rpartition('/')[0]}/{name}"
+
+    async def make() -> None:
+        await _execute(postgres_server, f'CREATE DATABASE "{name}" TEMPLATE template0')
+        engine = await make_schema(url)
+        await fill(engine)
+        await engine.dispose()
+
+    asyncio.run(make())
+    yield url
+    asyncio.run(_execute(postgres_server, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
+
+
+async def _execute(server: str, statement: str) -> None:
+    connection = await asyncpg.connect(server)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
 
 
 @pytest.fixture
@@ -154,8 +172,9 @@ async def test_any_text_may_be_asked_for(db: StateDB, key: str) -> None:
     assert await db.get_definition(key, key, version=2**70) is None
 
 
-async def test_json_is_read_as_it_is_stored(filled: str) -> None:
-    engine = await make_schema(filled)
+async def test_json_is_read_as_it_is_stored(postgres_url: str) -> None:
+    engine = await make_schema(postgres_url)
+    await fill(engine)
     async with engine.begin() as connection:
         for number, value in enumerate(
             ('{"a": 1, "a": 2}', "12345678901234567890123", "null", '{"b": [1.5]}')
@@ -165,7 +184,7 @@ async def test_json_is_read_as_it_is_stored(filled: str) -> None:
                 {"v": value},
             )
     await engine.dispose()
-    async with StateDB(filled) as db:
+    async with StateDB(postgres_url) as db:
         rows = {row["id"]: row["node_metadata"] for row in await db.list_sessions()}
     assert isinstance(rows["s000"], Unreadable) and "twice" in rows["s000"].why
     assert isinstance(rows["s001"], Unreadable)

@@ -12,8 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from tests.persistence.schema.facts import FACTS
 from tests.persistence.server import make_schema
 
-pytest.importorskip("tests.postgres")
-
 SERVER: dict[str, Any] = FACTS["postgresql"]
 
 
