@@ -197,14 +197,8 @@ class PostgresSnapshot:
         self._cut = True
         for ask in (task.cancel, self._terminate):
             ask()
-            until = time.monotonic() + PATIENCE
-            while not task.done() and time.monotonic() < until:
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([task], timeout=until - time.monotonic())
-        if not task.done():
-            task.add_done_callback(_retrieved)
-        else:
-            _retrieved(task)
+            await _wait_for(task)
+        task.add_done_callback(_retrieved)
 
     def _terminate(self) -> None:
         if self._driver is not None:
@@ -218,10 +212,13 @@ class PostgresSnapshot:
         ending = asyncio.ensure_future(self._end(connection))
         try:
             await asyncio.wait([ending], timeout=PATIENCE)
+        except asyncio.CancelledError:
+            await _wait_for(ending)
+            raise
         finally:
             if not ending.done():
                 self._terminate()
-                ending.add_done_callback(_retrieved)
+            ending.add_done_callback(_retrieved)
             self._reader.ended()
 
     async def _end(self, connection: AsyncConnection) -> None:
@@ -345,6 +342,14 @@ class PostgresReader:
             statement_cache_size=0,
             server_settings={"application_name": "store-inspector"},
         )
+
+
+async def _wait_for(task: asyncio.Task[Any]) -> None:
+    """Waits for a task to end, through further cancellations, for `PATIENCE` seconds at most."""
+    until = time.monotonic() + PATIENCE
+    while not task.done() and time.monotonic() < until:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([task], timeout=until - time.monotonic())
 
 
 def _retrieved(task: asyncio.Task[Any]) -> None:
