@@ -56,7 +56,7 @@ class TablesBase(Place):
             yield TableList(self.rows_of, id="tables-list")
             with Vertical(id="table"):
                 yield PieceLine(id="table-line")
-                yield Grid(id="table-rows")
+                yield Grid(id="table-rows", grouped=False)
                 yield Structure(id="table-structure")
 
     @property

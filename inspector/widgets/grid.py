@@ -27,8 +27,11 @@ __all__ = ["Grid"]
 
 
 class Grid(GridRows, inherit_bindings=False):
-    """See the module. `empty` and `hint` say what there is not, and what a person can do about it; `null` is
-    how NULL reads: `NULL` in tables, `·` where a person reads runs."""
+    """See the module. `empty` and `hint` say what there is not, and what a person can do about it.
+
+    `null` is how NULL reads (`NULL` in tables, `·` where a person reads runs); `grouped` puts commas into
+    numbers, which a table of somebody's own (years, ids) must not have.
+    """
 
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [*GRID_KEYS]
 

@@ -32,7 +32,13 @@ class Painted(NamedTuple):
 
 
 def painted(
-    cell: Cell, column: Column, *, exact_times: bool = False, limit: int = MEASURED, null: str = "NULL"
+    cell: Cell,
+    column: Column,
+    *,
+    exact_times: bool = False,
+    limit: int = MEASURED,
+    null: str = "NULL",
+    grouped: bool = True,
 ) -> Painted:
     """One cell as one visible line. Values that are not what the column promises show as what they are."""
     face = safe.face(cell, limit=limit)
@@ -55,7 +61,7 @@ def painted(
             return Painted(formats.duration(cell), right=True)
         case "money" if face.role == "number":
             return Painted(formats.money(cell), right=True)
-        case "number" if isinstance(cell, int) and not isinstance(cell, bool):
+        case "number" if grouped and isinstance(cell, int) and not isinstance(cell, bool):
             return Painted(formats.count(cell), right=True)
         case "json":
             return Painted(face.text, "code")

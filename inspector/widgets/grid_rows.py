@@ -36,8 +36,9 @@ class GridRows(GridView):
         classes: str | None = None,
         cell_cursor: bool = True,
         null: str = "NULL",
+        grouped: bool = True,
     ) -> None:
-        super().__init__(id=id, classes=classes, cell_cursor=cell_cursor, null=null)
+        super().__init__(id=id, classes=classes, cell_cursor=cell_cursor, null=null, grouped=grouped)
         self.source: RowSource | None = None
         self.extent = Extent(0, False)
         self.read: ReadInfo | None = None

@@ -7,7 +7,7 @@ and no message is sent from `render_line`; `Grid` does both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,6 +20,7 @@ from inspector import safe
 from inspector.widgets import thin_bar as _thin_bar  # noqa: F401 (sets the scroll bars)
 from inspector.widgets.grid_cells import Painted, fitted, painted
 from inspector.widgets.grid_columns import GUTTER, ColumnPlan, Placed
+from inspector.widgets.grid_strips import SetCell, in_sight, set_cells
 from inspector.widgets.grid_windows import Pages
 from persistence.records import Column, Order, Row
 
@@ -28,7 +29,6 @@ __all__ = ["GridView"]
 HEADER = 1  # lines
 _ROLES = ("plain", "quiet", "code", "ok", "refuse", "notice", "live", "writes", "accent")
 _SKELETON = "┄"
-_Cell: TypeAlias = tuple[Placed, str, Style]  # where it stands, its text at full width, how it is drawn
 
 
 class GridView(ScrollView, can_focus=True):
@@ -88,6 +88,7 @@ class GridView(ScrollView, can_focus=True):
         classes: str | None = None,
         cell_cursor: bool = True,
         null: str = "NULL",
+        grouped: bool = True,
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.plan = ColumnPlan(())
@@ -97,6 +98,7 @@ class GridView(ScrollView, can_focus=True):
         self.cursor_column = 0
         self.cell_cursor = cell_cursor
         self.null = null
+        self.grouped = grouped
         self.exact_times = False
         self.sorted_by: Order | None = None
         self.remark: Painted | None = None  # at the right end of the header
@@ -222,13 +224,20 @@ class GridView(ScrollView, can_focus=True):
         cell = row.cells[index] if index < len(row.cells) else None
         column = self.plan.columns[index]
         limit = max(120, column.width or 0)
-        return painted(cell, column, exact_times=self.exact_times, limit=limit, null=self.null)
+        return painted(
+            cell,
+            column,
+            exact_times=self.exact_times,
+            limit=limit,
+            null=self.null,
+            grouped=self.grouped,
+        )
 
     def _header_line(self, width: int) -> Strip:
         base = self.rich_style
         header = self._over(base, "grid--header")
-        cells: list[_Cell] = []
-        for position, place in self._in_sight(width):
+        cells: list[SetCell] = []
+        for position, place in in_sight(self.plan, self.scroll_offset.x, width):
             column = self.plan.columns[place.index]
             style = header
             mark = ""
@@ -240,7 +249,7 @@ class GridView(ScrollView, can_focus=True):
             label = safe.clip(safe.text(column.label, limit=120), max(1, place.width - len(mark)))
             words = safe.fit(label + mark, place.width, right=self.plan.right[place.index])
             cells.append((place, words, style))
-        line = self._line(cells, width, base)
+        line = set_cells(self.plan, self.scroll_offset.x, cells, width, base)
         if self.remark is not None:
             words = f" {safe.clip(self.remark.text, width)} "
             taken = min(width, safe.width(words))
@@ -255,8 +264,8 @@ class GridView(ScrollView, can_focus=True):
         if row is None:
             return self._absent_line(position, width, base)
         fresh = row.key in self.fresh
-        cells: list[_Cell] = []
-        for at, place in self._in_sight(width):
+        cells: list[SetCell] = []
+        for at, place in in_sight(self.plan, self.scroll_offset.x, width):
             what = self.paint(row, place.index)
             style = self._over(
                 base, "grid--fresh" if fresh and what.role == "plain" else f"grid--{what.role}"
@@ -264,7 +273,7 @@ class GridView(ScrollView, can_focus=True):
             if cursor and self.cell_cursor and at == self.cursor_column and self.has_focus:
                 style = self._over(base, "grid--cell")
             cells.append((place, fitted(what, self.plan.columns[place.index], place.width), style))
-        line = self._line(cells, width, base)
+        line = set_cells(self.plan, self.scroll_offset.x, cells, width, base)
         if not cursor or not self.has_focus or self.app.current_theme.ansi:
             return line
         return Strip.join([Strip([Segment("▌", self._over(base, "grid--mark"))]), line.crop(GUTTER)])
@@ -277,44 +286,11 @@ class GridView(ScrollView, can_focus=True):
         if self.pages.read(position):
             return Strip.blank(width, base)
         style = self._over(base, "grid--rule")
-        cells: list[_Cell] = []
-        for _, place in self._in_sight(width):
+        cells: list[SetCell] = []
+        for _, place in in_sight(self.plan, self.scroll_offset.x, width):
             length = max(1, place.width * (3 + (position + place.index) % 3) // 6)
             cells.append((place, (_SKELETON * length).ljust(place.width), style))
-        return self._line(cells, width, base)
-
-    def _in_sight(self, width: int) -> list[tuple[int, Placed]]:
-        """The shown columns a window of this width has in it, each with its position among them."""
-        frozen, scrolled = self.plan.frozen, self.scroll_offset.x
-        first, last = scrolled + frozen, scrolled + width
-        return [
-            (at, place)
-            for at, place in enumerate(self.plan.placed)
-            if (place.end > first and place.x < last) or (frozen and at == 0)
-        ]
-
-    def _line(self, cells: Sequence[_Cell], width: int, base: Style) -> Strip:
-        """Puts cells into the window: gutter, the frozen column, and what is scrolled into view."""
-        frozen, scrolled = self.plan.frozen, self.scroll_offset.x
-        segments: list[Segment] = []
-        start = 0  # the next free cell of the window
-        for place, text, style in cells:
-            held = bool(frozen) and place is self.plan.placed[0]
-            x = place.x if held else place.x - scrolled
-            left = 0 if held else frozen
-            if x >= width:
-                break
-            if x + place.width > width:
-                text = safe.clip(text, width - x)  # the edge cuts it: it says so, and its direction ends
-            strip = Strip([Segment(text, style)])
-            if x < left:
-                strip = strip.crop(left - x)
-                x = left
-            if x > start:
-                segments.append(Segment(" " * (x - start), base))
-            segments.extend(strip)
-            start = x + strip.cell_length
-        return Strip(segments).crop_extend(0, width, base)
+        return set_cells(self.plan, self.scroll_offset.x, cells, width, base)
 
     def _panel_line(self, at: int, width: int, base: Style) -> Strip:
         top = max(0, min(self.body_height // 3, self.body_height - len(self.panel)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 
 from inspector import formats, safe
 from inspector.typeset.lines import Line, Run, fold, line, prefixed, visible
@@ -68,7 +69,9 @@ def _facts(shape: TableShape) -> Iterable[Fact]:
     yield from _section(
         "checks", [Fact(line("  ", (visible(check), "code")), hang=4) for check in shape.checks]
     )
-    yield from _section("indexes", [_index(index) for index in shape.indexes])
+    yield from _section(
+        "indexes", [_index(index) for index in sorted(shape.indexes, key=lambda index: index.name)]
+    )
     for name, sql in shape.triggers:
         yield from _section(f"trigger {safe.text(name)}", _code(sql))
     if shape.sql:
@@ -164,7 +167,10 @@ def _index(index: Index) -> Fact:
 
 
 def _code(sql: str) -> list[Fact]:
-    return [Fact(line("  ", (text, "code")), hang=4) for text in visible(sql).split("\n")]
+    """The statement as it was written, but for the indent all its lines after the first have in common."""
+    first, *more = visible(sql).split("\n")
+    rest = dedent("\n".join(more)).split("\n") if more else []
+    return [Fact(line("  ", (text, "code")), hang=4) for text in (first, *rest)]
 
 
 def _names(names: Iterable[str]) -> str:

@@ -199,6 +199,12 @@ def test_a_cell_reads_by_its_column_and_falls_back_to_what_it_is(
     assert (what.text, what.role) == (text, role)
 
 
+def test_somebodys_own_numbers_have_no_commas() -> None:
+    assert painted(1900, Column("year", "year", "number"), grouped=False).text == "1900"
+    assert painted(1900, Column("year", "year", "number"), grouped=False).right
+    assert painted(None, Column("year", "year", "number"), null="·").text == "·"
+
+
 def test_exact_times_and_ids_in_the_middle() -> None:
     with formats.at_time(NOW):
         assert painted(NOW, Column("c", "C", "time"), exact_times=True).text == "2026-11-29 12:00:00"
