@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import Executable, func, select
+from sqlalchemy import Executable, func, literal, select
 
 from persistence.engines.statements import Statement, Steps, Target
 from persistence.errors import ConstraintError, LostRaceError
@@ -31,7 +31,15 @@ def _highest(_: Target) -> Executable:
     return select(func.coalesce(func.max(_DEFINITIONS.c.version), 0)).where(*by)
 
 
-_HIGHEST = Statement(_highest, rows=True)
+def _in_turn(target: Target) -> Executable:
+    """On a server: the versions of this name are given by one transaction at a time, whoever asks."""
+    if target.sqlite:
+        return select(literal(1))
+    named = func.concat("definitions/", key(_DEFINITIONS.c.kind), "/", key(_DEFINITIONS.c.name))
+    return select(func.pg_advisory_xact_lock(func.hashtextextended(named, literal(0))))
+
+
+_HIGHEST, _IN_TURN = Statement(_highest, rows=True), Statement(_in_turn, rows=True)
 
 
 class DefinitionWrites(ChangingGroup):
@@ -110,7 +118,9 @@ class DefinitionWrites(ChangingGroup):
 
 
 def _saved(values: Mapping[str, Any]) -> Steps[int]:
-    found = (yield _HIGHEST(k_kind=values["v_kind"], k_name=values["v_name"])).first
+    named = {"k_kind": values["v_kind"], "k_name": values["v_name"]}
+    yield _IN_TURN(**named)
+    found = (yield _HIGHEST(**named)).first
     assert found is not None
     version = int(found[0]) + 1
     yield from new_row("definitions", {**values, "v_version": version})

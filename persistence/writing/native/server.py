@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, inspect, text
+import asyncpg
+from sqlalchemy import Connection, Table, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -33,7 +34,24 @@ __all__ = ["apply_server_schema", "open_server"]
 
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('lionagi schema', 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :patience, true)")
-_META_ROWS = text("SELECT key, value FROM schema_meta")
+_META_ROWS = "SELECT key::text, value::text FROM schema_meta"
+
+
+_TABLES = (
+    "SELECT c.relname::text, a.attname::text FROM pg_class c "
+    "LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
+    "WHERE c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) "
+    "AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) "
+    "ORDER BY 1, a.attnum"
+)
+_CHECKS = (
+    "SELECT c.relname::text, k.conname::text, pg_get_constraintdef(k.oid) FROM pg_constraint k "
+    "JOIN pg_class c ON c.oid = k.conrelid WHERE k.contype = 'c' AND pg_table_is_visible(c.oid)"
+)
+_INDEXES = (
+    "SELECT c.relname::text FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid "
+    "WHERE pg_table_is_visible(i.indrelid) AND i.indisvalid"
+)
 
 
 async def open_server(location: StoreLocation) -> tuple[NativePostgres, SchemaApplied]:
@@ -44,7 +62,23 @@ async def open_server(location: StoreLocation) -> tuple[NativePostgres, SchemaAp
 
 async def apply_server_schema(location: StoreLocation) -> SchemaApplied:
     """Brings a database to the operational schema in one transaction, or leaves it as it was."""
+    connection = await connect(location)
+    try:
+        async with connection.transaction(readonly=True):
+            found = [await connection.fetch(query) for query in (_TABLES, _CHECKS, _INDEXES)]
+            live = _Live(*found)
+            rows = await connection.fetch(_META_ROWS) if live.has_meta else []
+        live.admit(location.display, rows)
+    except asyncpg.PostgresError as error:
+        raise server_write_fault(error, location.display) from error
+    finally:
+        await connection.close(timeout=2)
+    if live.current and not live.wanting():
+        return SchemaApplied(from_version=live.meta.get("version"))
+    return await _apply(location)
 
+
+async def _apply(location: StoreLocation) -> SchemaApplied:
     async def creator() -> Any:
         return await connect(location)
 
@@ -72,88 +106,121 @@ def _failed(error: DBAPIError, where: str) -> Exception:
 
 
 def _applied(connection: Connection, where: str) -> SchemaApplied:
+    """The transaction: nobody else applies a schema meanwhile, and what is there is asked again."""
     connection.execute(_PATIENCE, {"patience": f"{busy_timeout()}ms"})
-    seen, rows = _look(connection)
-    _admit(where, seen)
-    work = _Work(connection, rows)
-    if work.current and not work.wanting():
-        return SchemaApplied(from_version=rows.get("version"))
     connection.execute(_ONE_AT_A_TIME)
-    seen, rows = _look(connection)  # again, now that nobody else applies a schema
-    _admit(where, seen)
-    return _Work(connection, rows).do()
+    live = _Live(*(connection.exec_driver_sql(query).all() for query in (_TABLES, _CHECKS, _INDEXES)))
+    live.admit(where, connection.exec_driver_sql(_META_ROWS).all() if live.has_meta else [])
+    return _Work(connection, live).do()
 
 
-def _look(connection: Connection) -> tuple[Seen, dict[str, str]]:
-    """The names and rows the rules are asked about."""
-    inspector = inspect(connection)
-    tables = tuple(inspector.get_table_names())
-    columns = {
-        name: tuple(MetaColumn(column["name"]) for column in inspector.get_columns(name))
-        for name in tables
-        if name in metadata.tables
-    }
-    seen = Seen(tables=tables, meta=MetaKind.TABLE if META in tables else MetaKind.ABSENT, columns=columns)
-    seen = seen._replace(
-        meta_columns=tuple(column._replace(key=column.name == "key") for column in columns.get(META, ()))
-    )
-    if not seen.has_pair:
-        return seen, {}
-    found = [(row[0], row[1]) for row in connection.execute(_META_ROWS) if row[1] is not None]
-    named = {key: tuple(value for name, value in found if name == key) for key in ("lineage", "version")}
-    return seen._replace(lineage=named["lineage"], version=named["version"]), dict(found)
+class _Live:
+    """What a database has of the schema: tables with their columns, checks, the names of indexes."""
 
+    def __init__(self, tables: Sequence[Any], checks: Sequence[Any], indexes: Sequence[Any]) -> None:
+        self.columns: dict[str, list[str]] = {}
+        for table, column in tables:
+            self.columns.setdefault(table, []).extend([column] if column is not None else [])
+        self.checks: dict[str, dict[str, str]] = {}
+        for table, name, definition in checks:
+            self.checks.setdefault(table, {})[name] = definition
+        self.indexes = {name for (name,) in indexes}
+        self.meta: dict[str, str] = {}
 
-def _admit(where: str, seen: Seen) -> None:
-    """By its rows alone; and no table that a release never made so is ever changed (DECISIONS 10)."""
-    case = Case(where, seen)
-    if seen.meta != MetaKind.ABSENT:
-        asked = ask(case, SERVER)
+    @property
+    def has_meta(self) -> bool:
+        return {"key", "value"} <= set(self.columns.get(META, ()))
+
+    def admit(self, where: str, rows: Sequence[Any]) -> None:
+        """By its rows alone; and no table that a release never made so is ever changed (DECISIONS 10)."""
+        kept = [(key, value) for key, value in rows if value is not None]
+        self.meta = dict(kept)
+        meta = tuple(MetaColumn(name, key=int(name == "key")) for name in self.columns.get(META, ()))
+        seen = Seen(
+            tables=tuple(self.columns),
+            meta=MetaKind.TABLE if META in self.columns else MetaKind.ABSENT,
+            meta_columns=meta,
+            lineage=tuple(value for key, value in kept if key == "lineage"),
+            version=tuple(value for key, value in kept if key == "version"),
+            columns={
+                name: tuple(map(MetaColumn, columns))
+                for name, columns in self.columns.items()
+                if name in metadata.tables
+            },
+        )
+        case = Case(where, seen)
+        asked = ask(case, SERVER) if META in self.columns else ()
         refusal = asked[-1].answer.refusal if asked else None
+        refusal = refusal or shape_is_a_releases(case).refusal
         if refusal is not None:
             raise refusal
-    refusal = shape_is_a_releases(case).refusal
-    if refusal is not None:
-        raise refusal
+
+    @property
+    def current(self) -> bool:
+        own = self.meta.get("lineage") == LINEAGE and self.meta.get("version") == str(SCHEMA_VERSION)
+        return own and all(self.meta.get(backfill.key) is not None for backfill in BACKFILLS)
+
+    def wanting(self) -> bool:
+        """Whether a table, column, check or index is not there."""
+        return bool(
+            metadata.tables.keys() - self.columns.keys()
+            or self.missing_columns()
+            or self.old_checks()
+            or self.missing_indexes()
+        )
+
+    def known(self) -> list[Table]:
+        return [table for table in metadata.sorted_tables if table.name in self.columns]
+
+    def missing_columns(self) -> list[tuple[Table, str]]:
+        return [
+            (table, column.name)
+            for table in self.known()
+            for column in table.columns
+            if column.name not in self.columns[table.name]
+        ]
+
+    def old_checks(self) -> list[tuple[Table, str | None, CheckConstraint | None]]:
+        """(table, check to drop, check to add): those that are missing, or hold other values."""
+        found: list[tuple[Table, str | None, CheckConstraint | None]] = []
+        for table in self.known():
+            live = self.checks.get(table.name, {})
+            wanted = {str(one.name): one for one in table.constraints if isinstance(one, CheckConstraint)}
+            for name, check in wanted.items():
+                if name not in live:
+                    found.append((table, None, check))
+                elif _values(live[name]) != _values(str(check.sqltext)):
+                    found.append((table, name, check))
+            if not self.current:
+                found += [(table, name, None) for name in live if name not in wanted]
+        return found
+
+    def missing_indexes(self) -> dict[str, CreateIndex]:
+        return {
+            str(index.name): CreateIndex(index)
+            for table in self.known()
+            for index in sorted(table.indexes, key=lambda one: str(one.name))
+            if index.name not in self.indexes
+        }
 
 
 class _Work:
     """The steps, inside the transaction."""
 
-    def __init__(self, connection: Connection, rows: dict[str, str]) -> None:
+    def __init__(self, connection: Connection, live: _Live) -> None:
         self._connection = connection
-        self._rows = rows
-        self._inspector = inspect(connection)
-        self._there = set(self._inspector.get_table_names())
+        self._live = live
         self._dialect = dialect_of("postgresql")
-        self._columns = {
-            name: {column["name"] for column in self._inspector.get_columns(name)}
-            for name in metadata.tables
-            if name in self._there
-        }
-
-    @property
-    def current(self) -> bool:
-        own = self._rows.get("lineage") == LINEAGE and self._rows.get("version") == str(SCHEMA_VERSION)
-        return own and all(self._rows.get(backfill.key) is not None for backfill in BACKFILLS)
-
-    def wanting(self) -> bool:
-        """Whether a table, column, check or index is not there."""
-        return bool(
-            metadata.tables.keys() - self._there
-            or self._missing_columns()
-            or self._old_checks()
-            or self._missing_indexes()
-        )
 
     def do(self) -> SchemaApplied:
-        tables = tuple(table.name for table in metadata.sorted_tables if table.name not in self._there)
+        live = self._live
+        tables = tuple(table.name for table in metadata.sorted_tables if table.name not in live.columns)
         metadata.create_all(self._connection, checkfirst=True)
-        columns = self._missing_columns()
+        columns = live.missing_columns()
         for table, name in columns:
             self._add_column(table, name)
         rebuilt = self._renew_checks()
-        indexes = self._missing_indexes()
+        indexes = live.missing_indexes()
         for statement in indexes.values():
             self._connection.execute(statement)
         filled = {} if META in tables else self._backfill()
@@ -161,7 +228,7 @@ class _Work:
         self._stamp()
         return SchemaApplied(
             created=META in tables,
-            from_version=self._rows.get("version"),
+            from_version=live.meta.get("version"),
             tables_added=tables,
             tables_rebuilt=rebuilt,
             columns_added=tuple(f"{table.name}.{name}" for table, name in columns),
@@ -172,17 +239,6 @@ class _Work:
 
     # -- steps --------------------------------------------------------------------------------------
 
-    def _known(self) -> list[Table]:
-        return [table for table in metadata.sorted_tables if table.name in self._there]
-
-    def _missing_columns(self) -> list[tuple[Table, str]]:
-        return [
-            (table, column.name)
-            for table in self._known()
-            for column in table.columns
-            if column.name not in self._columns[table.name]
-        ]
-
     def _add_column(self, table: Table, name: str) -> None:
         column = table.c[name]
         definition = str(CreateColumn(column).compile(dialect=self._dialect)).strip()
@@ -192,29 +248,9 @@ class _Work:
             definition += f" ON DELETE {key.ondelete}" if key.ondelete else ""
         self._connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {definition}"))
 
-    def _old_checks(self) -> list[tuple[Table, str | None, CheckConstraint | None]]:
-        """(table, check to drop, check to add): those that are missing, or hold other values."""
-        found: list[tuple[Table, str | None, CheckConstraint | None]] = []
-        for table in self._known():
-            live = {
-                str(check["name"]): _values(check["sqltext"])
-                for check in self._inspector.get_check_constraints(table.name)
-            }
-            wanted = {
-                str(check.name): check for check in table.constraints if isinstance(check, CheckConstraint)
-            }
-            for name, check in wanted.items():
-                if name not in live:
-                    found.append((table, None, check))
-                elif live[name] != _values(str(check.sqltext)):
-                    found.append((table, name, check))
-            if not self.current:
-                found += [(table, name, None) for name in live if name not in wanted]
-        return found
-
     def _renew_checks(self) -> tuple[str, ...]:
         renewed = []
-        for table, old, new in self._old_checks():
+        for table, old, new in self._live.old_checks():
             if old is not None:
                 quoted = self._dialect.identifier_preparer.quote(old)
                 self._connection.execute(text(f"ALTER TABLE {table.name} DROP CONSTRAINT {quoted}"))
@@ -223,19 +259,10 @@ class _Work:
             renewed.append(table.name)
         return tuple(dict.fromkeys(renewed))
 
-    def _missing_indexes(self) -> dict[str, CreateIndex]:
-        missing = {}
-        for table in self._known():
-            live = {index["name"] for index in self._inspector.get_indexes(table.name)}
-            for index in sorted(table.indexes, key=lambda one: str(one.name)):
-                if index.name not in live:
-                    missing[str(index.name)] = CreateIndex(index)
-        return missing
-
     def _backfill(self) -> dict[str, int]:
         filled = {}
-        wanted = [backfill for backfill in BACKFILLS if self._rows.get(backfill.key) is None]
-        for backfill in (*wanted, *(() if self.current else (EVERY_MIGRATION,))):
+        wanted = [backfill for backfill in BACKFILLS if self._live.meta.get(backfill.key) is None]
+        for backfill in (*wanted, *(() if self._live.current else (EVERY_MIGRATION,))):
             done = [
                 self._connection.execute(statement.built("postgresql")).rowcount
                 for statement in backfill.statements
