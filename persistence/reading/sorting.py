@@ -287,14 +287,14 @@ class Sorting:
             if len(parts) <= 1:
                 out.extend(chain.from_iterable(parts))
                 continue
-            if sum(map(len, parts)) <= BLOCK:
+            longest = max(parts, key=len)
+            if sum(map(len, parts)) <= BLOCK or len(longest) == 1:
                 ids = ",".join(map(str, chain.from_iterable(parts)))
                 query = self._among(literal_column(f"({ids})"))
                 async with reader.snapshot() as snapshot:
                     out.extend(map(_first, await snapshot.rows(str(Statement(query, "sqlite").text))))
                 report(Progress(len(out), total, "rows merged"))
                 continue
-            longest = max(parts, key=len)
             others = [part for part in parts if part is not longest]
             middle = len(longest) // 2
             async with reader.snapshot() as snapshot:

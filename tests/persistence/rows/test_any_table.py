@@ -48,7 +48,7 @@ TABLE = st.fixed_dictionaries(
 )
 ORDERS = st.tuples(st.sampled_from([None, "a", "b", "k"]), st.booleans())
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
