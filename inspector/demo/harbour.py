@@ -94,7 +94,7 @@ def _told(files: Path, clock: float, invocations: list[str]) -> list[RunTold]:
     }
     verified = {
         "status": "passed",
-        "checked_at": clock - 6150.5,
+        "checked_at": clock - 6316.5,
         "missing_required": [],
         "missing_optional": [contract["expected"][2]],
         "produced": [
@@ -112,11 +112,11 @@ def _told(files: Path, clock: float, invocations: list[str]) -> list[RunTold]:
         status="completed",
         branches=[
             BranchTold("main", hero.told(hero.MAIN, today)),
-            BranchTold("second opinion", hero.told(hero.CHECKS, today), starts=131, dangling=1),
-            BranchTold("proofreading", hero.told(hero.NOTICE, today), starts=209),
+            BranchTold("second opinion", hero.told(hero.CHECKS, today), starts=1369, dangling=1),
+            BranchTold("proofreading", hero.told(hero.NOTICE, today), starts=1447),
         ],
         user="kaede",
-        ends=1671.25,
+        ends=1483.25,
         invocation=invocations[0],
         artifacts_path=str(files / "ferry"),
         contract=contract,
@@ -129,10 +129,10 @@ def _told(files: Path, clock: float, invocations: list[str]) -> list[RunTold]:
             (31.0, "op.progress", {"step": "tide", "done": 1, "of": 4}),
             (62.0, "op.retry", {"tool": "forecast_wind", "after_s": 30, "why": "upstream timed out"}),
             (96.0, "op.progress", {"step": "wind", "done": 2, "of": 4}),
-            (140.0, "branch.forked", {"name": "second opinion", "from": "main"}),
-            (214.0, "branch.forked", {"name": "proofreading", "from": "main"}),
-            (231.0, "op.progress", {"step": "notice", "done": 4, "of": 4}),
-            (1671.0, "run.finished", {"status": "completed", "artifacts": 2}),
+            (1378.0, "branch.forked", {"name": "second opinion", "from": "main"}),
+            (1452.0, "branch.forked", {"name": "proofreading", "from": "main"}),
+            (1469.0, "op.progress", {"step": "notice", "done": 4, "of": 4}),
+            (1483.0, "run.finished", {"status": "completed", "artifacts": 2}),
         ],
     )
     return [
@@ -237,13 +237,13 @@ def _artifacts(store: StoreWriter, files: Path, clock: float, invocations: list[
     ferry, board = uuid("session", "ferry"), uuid("session", "board")
     told: tuple[tuple[str, str, str | None, str | None, Any, str | None, float], ...] = (
         ("plan", "passage plan", invocations[0], ferry, {"departure": "19:45", "under_keel_m": 1.0},
-         str(files / "ferry" / "passage-plan.md"), 6200),
+         "passage-plan.md", 6340),
         ("notice", "118/26", None, ferry, {"languages": ["en", "ja"], "channels": ["board", "radio"]},
-         str(files / "ferry" / "notice-118.md"), 6190),
-        ("table", "tide curve", invocations[0], None, {"rows": 1440, "step": "1 min"},
-         str(files / "ferry" / "tide-curve.csv"), 6180),
+         "notice-118.md", 6335),
+        ("table", "tide curve", invocations[0], ferry, {"rows": 1440, "step": "1 min"},
+         "tide-curve.csv", 6330),
         ("board", "tide board", invocations[1], board, {"high": ["06:58", "19:20"], "low": ["00:52", "13:11"]},
-         str(files / "board" / "board.md"), 29_870),
+         "board.md", 29_870),
         ("finding", "buoy 7 has drifted", None, None, {"metres": 41, "bearing": 118, "seen_by": "lookout"}, None,
          3 * DAY),
         ("table", "meteor counts", None, None, {"hours": [3, 7, 19, 31, 22], "limiting_magnitude": 5.8}, None,

@@ -69,7 +69,7 @@ MAIN: tuple[Step, ...] = (
                 "| 19:00 | 21 kn | 30 kn | open |\n| 20:00 | 22 kn | 33 kn | open, barely |\n"
                 "| 21:00 | 24 kn | **36 kn** | closed |\n| 22:00 | 20 kn | 29 kn | open |\n\n"
                 "Loading has to be finished before 20:45. At 20:15 the ramp is open, with one knot to spare."),
-    (22, "user", ("One knot is not much. What if we sail half an hour earlier?", [])),
+    (1260, "user", ("One knot is not much. What if we sail half an hour earlier?", [])),
     (8, "say", "At 19:45 there are 4.3 m over the bar: **1.0 m** under the keel instead of 0.6. Gusts stay below "
                "33 kn until 20:00. What I do not know is whether the cars can be there in time. I ask the terminal."),
     _call(2, "terminal_status", terminal="Sable Point", sailing="<thursday>/night"),
