@@ -172,5 +172,5 @@ async def statuses(reading: StoreReading) -> tuple[tuple[str | None, int], ...]:
             return ()
         status: ColumnElement[Any] = column("status")
         query = select(status, func.count().label("runs")).select_from(table("sessions")).group_by(status)
-        rows = await snapshot.rows(query.order_by(func.count().desc(), status).limit(100))
+        rows = await snapshot.rows(query.order_by(func.count().desc(), status.asc().nulls_last()).limit(100))
         return tuple((None if row[0] is None else str(row[0])[:200], int(row[1])) for row in rows)

@@ -69,8 +69,8 @@ def _counted(collection: ColumnElement[Any]) -> ColumnElement[Any]:
 def length_by_sql(progression_id: ColumnElement[Any], dialect: str) -> ColumnElement[Any]:
     """The length as an expression to sort by; NULL where there is none.
 
-    PostgreSQL has the collection as text it cannot be trusted to parse, so there the quotes are counted:
-    exact for a list of plain ids, which is what a progression is.
+    PostgreSQL has the collection as text it cannot be trusted to parse, so there the quotes of what looks
+    like a list are counted: exact for a list of plain ids, which is what a progression is.
     """
     own = table("progressions", column("id"), column("collection")).alias("p")
     collection: ColumnElement[Any] = own.c.collection
@@ -79,5 +79,6 @@ def length_by_sql(progression_id: ColumnElement[Any], dialect: str) -> ColumnEle
         counted = func.json_array_length(collection)
         told = case((and_(func.json_valid(collection) == 1, func.json_type(collection) == "array"), counted))
     else:
-        told = (func.length(collection) - func.length(func.replace(collection, '"', ""))) / 2
+        quotes = func.length(collection) - func.length(func.replace(collection, '"', ""))
+        told = case((func.btrim(collection, " \n\r\t").like("[%]"), quotes / 2))
     return select(told).where(own.c.id == progression_id).scalar_subquery()

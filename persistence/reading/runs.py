@@ -256,7 +256,11 @@ async def run_choices(reading: StoreReading) -> RunChoices:
             query: Select[Any] = select(named.label("choice"), func.count().label("runs")).select_from(
                 table("sessions")
             )
-            query = query.group_by(named).order_by(func.count().desc(), named).limit(_CHOICES + 1)
+            query = (
+                query.group_by(named)
+                .order_by(func.count().desc(), named.asc().nulls_last())
+                .limit(_CHOICES + 1)
+            )
             rows = await snapshot.rows(query)
             capped = capped or len(rows) > _CHOICES
             found[name] = tuple((row[0], row[1]) for row in rows[:_CHOICES])

@@ -14,7 +14,7 @@ import pytest
 from persistence.errors import StoreError
 from persistence.reading import listing, previews
 from persistence.reading.listing import Listing
-from persistence.records import CellPart, Preview, Unreadable
+from persistence.records import CellPart, Order, Preview, Unreadable
 from tests.persistence.rows.support import cells, exported, make, opened
 
 LONG = "ä" * 500 + "x" * 4_000
@@ -77,7 +77,6 @@ async def test_text_that_is_not_utf8_keeps_its_bytes(tmp_path: Path) -> None:
             assert [row.cells[-1] for row in window.rows] == wanted
         found = await db.rows("t", where={"v": "a\udcffb"}).window(0, 10)
         assert cells(found.rows) == [("a\udcffb",)]
-        from persistence.records import Order
 
         source = db.rows("t", order=Order("v"))
         assert [row.cells[0] for row in (await source.window(0, 5)).rows] == ["a\udcffb", "fine", "\udc80"]
@@ -199,7 +198,6 @@ async def test_an_export_of_long_cells_goes_in_small_chunks(
         "CREATE TABLE t (v TEXT, n INTEGER)",
         rows=[("INSERT INTO t VALUES (?, ?)", ("y" * 4_000, n % 3)) for n in range(40)],
     )
-    from persistence.records import Order
 
     async with opened(path) as db:
         for order in (None, Order("n")):
@@ -211,11 +209,10 @@ async def test_an_export_of_long_cells_goes_in_small_chunks(
 
 async def test_a_cursor_whose_row_is_gone(tmp_path: Path) -> None:
     path = odd_table(tmp_path / "t.db")
-    from persistence.records import Order
 
     async with opened(path) as db:
         # By key its place is still known; in another order it is not.
-        assert [row.key for row in await exported(db.rows("t"), after=(0,))][0] == (1,)
+        assert (await exported(db.rows("t"), after=(0,)))[0].key == (1,)
         with pytest.raises(StoreError) as refused:
             await exported(db.rows("t", order=Order("v")), after=(99,))
         assert refused.value.code == "cursor-gone"
@@ -240,7 +237,6 @@ async def test_a_damaged_row_does_not_hide_the_others(tmp_path: Path) -> None:
     start = (pages[len(pages) // 2] - 1) * size
     data[start : start + size] = b"\xa5" * size
     path.write_bytes(data)
-    from persistence.records import Order
 
     async with opened(path) as db:
         source = db.rows("t", order=Order("id"))
