@@ -65,18 +65,21 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     from screenshots.shots import SHOTS, take
 
+    target = asked.to.absolute()
     build()
+    os.chdir(HOME)  # the working directory is suggested for exports: it is seen as well
     try:
         for shot in SHOTS:
             if asked.names and shot.name not in asked.names:
                 continue
             svg = asyncio.run(take(shot, STORES))
-            target = asked.to / f"{shot.name}.svg"
-            target.write_text(svg, encoding="utf-8")
+            written = target / f"{shot.name}.svg"
+            written.write_text(svg, encoding="utf-8")
             if not asked.svg_only:
-                to_png(target, target.with_suffix(".png"))
+                to_png(written, written.with_suffix(".png"))
             print(shot.name)
     finally:
+        os.chdir(ROOT)
         shutil.rmtree(HOME, ignore_errors=True)
 
 

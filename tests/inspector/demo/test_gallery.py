@@ -98,11 +98,14 @@ def test_a_few_things_are_worth_a_look(built: session.Gallery) -> None:
         f"SELECT count(*) FROM sessions WHERE status = 'running' AND last_message_at < {CLOCK - 86_400}",
     )
     assert dangling == [(3,)] and stale == [(1,)]
-    paths = [
-        str(row[0]) for row in query(store, "SELECT file_path FROM artifacts WHERE file_path IS NOT NULL")
-    ]
-    there = [Path(path).is_file() for path in paths]
-    assert all(path.startswith(str(built.folder)) for path in paths) and sum(there) == 2 and len(there) == 4
+    named = query(
+        store,
+        "SELECT s.artifacts_path, a.file_path FROM artifacts a JOIN sessions s ON s.id = a.session_id"
+        " WHERE a.file_path IS NOT NULL",
+    )
+    there = [Path(str(folder), str(path)).is_file() for folder, path in named]
+    assert all(str(folder).startswith(str(built.folder)) for folder, _ in named)
+    assert sum(there) == 2 and len(there) == 4
 
 
 def test_the_same_clock_makes_the_same_stores(built: session.Gallery, tmp_path: Path) -> None:
