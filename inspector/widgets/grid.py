@@ -57,17 +57,22 @@ class Grid(GridRows, inherit_bindings=False):
 
     @property
     def words(self) -> str:
-        """Where the cursor is and of how many, for a status line: `200 of 20,000+ · counting`."""
+        """Where the cursor is and of how many, for a status line: `200 of about 9,000 · counting 12 %`."""
         if self.source is None:
             return "loading" if self.loads.switching else ""
         extent = self.extent
         total = formats.count(self.row_count, complete=extent.complete)
+        if not extent.complete and extent.estimate is not None and extent.estimate > self.row_count:
+            total = f"about {formats.count(extent.estimate)}"
         said = [f"{formats.count(self.cursor_row + 1)} of {total}" if self.row_count else "no rows"]
         if extent.part_of:
             said.append("first part")
         elif not extent.complete:
-            about = f", about {formats.count(extent.estimate)}" if extent.estimate is not None else ""
-            said.append(f"counting{about}")
+            progress = extent.progress
+            share = (
+                f" {formats.percent(progress.done, progress.total)}" if progress and progress.total else ""
+            )
+            said.append(f"counting{share}")
         if self.loads.switching:
             said.append("loading")
         return " · ".join(said)

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class GridLoads:
     def switch(self, source: RowSource, keep: Keep) -> None:
         """Reads the first window of another source, around the row to keep."""
         self.stop()
-        self._switch = self._run("switch", self._read_switch(self.ticket, source, keep))
+        self._switch = self._run("switch", partial(self._read_switch, self.ticket, source, keep))
 
     def stop(self) -> None:
         """Forgets every read under way."""
@@ -88,7 +89,7 @@ class GridLoads:
                 self._ask_later()
                 return
             worker.cancel()
-        work = self._read_window(self.ticket, first, count)
+        work = partial(self._read_window, self.ticket, first, count)
         self._window = (first, count, monotonic(), self._run("window", work))
 
     def window_done(self) -> None:
@@ -105,14 +106,14 @@ class GridLoads:
             self._completed.clear()
         self._completed |= keys
         self._completing = True
-        self._run("complete", self._read_completed(self.ticket, window))
+        self._run("complete", partial(self._read_completed, self.ticket, window))
 
     def completed(self) -> None:
         self._completing = False
 
     def measure(self) -> None:
         """Counts, once there is something to see."""
-        self._run("measure", self._read_measure(self.ticket))
+        self._run("measure", partial(self._read_measure, self.ticket))
 
     def _ask_later(self) -> None:
         if not self._later:
@@ -123,7 +124,8 @@ class GridLoads:
         self._later = False
         self._grid.ask()
 
-    def _run(self, group: str, work: Awaitable[None]) -> Worker[None]:
+    def _run(self, group: str, work: Callable[[], Awaitable[None]]) -> Worker[None]:
+        # A function, not a coroutine: one that is cancelled before it begins is never made.
         return self._grid.run_worker(work, group=f"grid {group}", name=f"grid {group}", exclusive=True)
 
     # -- in the workers ------------------------------------------------------------------------------

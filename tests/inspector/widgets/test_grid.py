@@ -16,7 +16,7 @@ from inspector.widgets.grid import Grid
 from inspector.widgets.grid_jump import JumpCard
 from inspector.widgets.grid_windows import KEPT, PAGE
 from persistence.errors import StoreError
-from persistence.records import Column, Order, Row
+from persistence.records import Column, Extent, Order, Progress, Row
 from tests.inspector.widgets.hosting import Host, picture, settled
 from tests.inspector.widgets.sources import PEOPLE, CountingSource, ListSource, people
 
@@ -396,6 +396,10 @@ async def test_the_words_say_what_is_not_all() -> None:
         await settled(pilot)
         grid = grid_of(pilot)
         assert grid.words == "1 of 30 · first part"
+        grid.extent = Extent(30, False, estimate=10_000, progress=Progress(1200, 10_000))
+        assert grid.words == "1 of about 10,000 · counting 12 %"
+        grid.extent = Extent(30, False, estimate=20)
+        assert grid.words == "1 of 30+ · counting"
         grid.clear()
         assert grid.words == ""
 
