@@ -97,7 +97,12 @@ def changes(log: Path, below: Path, *, opened: bool = True) -> list[Call]:
 
 
 def _about(call: Call, folder: str) -> bool:
-    return any(path == folder or path.startswith(f"{folder}/") for path in _real(call.paths))
+    paths = call.paths
+    if call.name in ("copy_file_range", "splice"):  # from the first descriptor into the second
+        paths = paths[1:]
+    elif call.name == "sendfile":
+        paths = paths[:1]
+    return any(path == folder or path.startswith(f"{folder}/") for path in _real(paths))
 
 
 def _real(paths: Iterable[str]) -> Iterator[str]:

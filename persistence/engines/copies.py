@@ -103,15 +103,16 @@ def make(
     try:
         for attempt in range(tries):
             sight = routes.look(path, display)
-            before = _parts(path, with_journal, with_log)
-            _room(before.sizes, copy.directory, display, limit)
-            copy.token, copy.taken = token.take(path), time.time()
-            _copy_all(path, copy, before, progress, stopped, display)
-            if _parts(path, with_journal, with_log, like=before) == before:
-                copy.notices = _settle_journal(copy, before, sight)
-                _recover(copy, display)
-                copy.size = os.stat(copy.path).st_size
-                return copy
+            with contextlib.suppress(FileNotFoundError):  # a log or journal that went meanwhile
+                before = _parts(path, with_journal, with_log)
+                _room(before.sizes, copy.directory, display, limit)
+                copy.token, copy.taken = token.take(path), time.time()
+                _copy_all(path, copy, before, progress, stopped, display)
+                if _parts(path, with_journal, with_log, like=before) == before:
+                    copy.notices = _settle_journal(copy, before, sight)
+                    _recover(copy, display)
+                    copy.size = os.stat(copy.path).st_size
+                    return copy
             _empty(copy.directory)
             if stopped():
                 raise _stopped(display)

@@ -15,13 +15,16 @@ from enum import Enum
 
 from persistence import files
 from persistence.basics import Notice, Route
-from persistence.errors import NotAStoreError, StoreDamagedError, StoreMissingError
+from persistence.errors import NotAStoreError, StoreDamagedError, StoreMissingError, StoreMovedError
 from persistence.magic import HEAD, looks_like
 
 __all__ = ["Answer", "Opening", "Sight", "answer", "look", "opening"]
 
 LONGEST_PATH = 500
 """Bytes of a path that SQLite opens with room for its sidecars' names (its limit is 512)."""
+
+
+_LOOKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,17 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a store is opened: `query` is that of its URI (None: not by its name), `reason` why by copy."""
+    """How a store is opened: `query` is that of its URI (None: not by its name), `reason` why by copy.
+
+    A `passing` state may be one a program that opens or closes the store goes through: it is worth a second
+    look before a copy is made.
+    """
 
     route: Route
     query: str | None
     reason: str = ""
     notices: tuple[Notice, ...] = ()
+    passing: bool = False
 
 
 class Answer(Enum):
@@ -72,16 +80,20 @@ def look(path: bytes, display: str, check: Callable[[int, int], None] | None = N
     A log that nobody has open is checked frame by frame, once (`check` is called as it goes on).
     """
     given, path = path, files.resolve(path)
-    try:
-        found = files.status(path)
-        if found is None:
-            raise _missing(given, display)
-        if not modes.S_ISREG(found.st_mode):
-            raise _not_a_file(path, found.st_mode, display)
-        with files.held(path) as file:
-            return _look(path, display, found, file, check)
-    except OSError as error:
-        raise files.os_refusal(error, display) from error
+    for _ in range(_LOOKS):
+        try:
+            found = files.status(path)
+            if found is None:
+                raise _missing(given, display)
+            if not modes.S_ISREG(found.st_mode):
+                raise _not_a_file(path, found.st_mode, display)
+            with files.held(path) as file:
+                return _look(path, display, found, file, check)
+        except FileNotFoundError:
+            continue  # a log or a journal that was there a moment ago
+        except OSError as error:
+            raise files.os_refusal(error, display) from error
+    raise StoreMovedError("What lies beside the store comes and goes too quickly.", where=display)
 
 
 def _look(
@@ -142,7 +154,7 @@ def opening(sight: Sight) -> Opening:
         return Opening(Route.SETTLED, "mode=ro&immutable=1", "", found)
     if sight.index:
         return Opening(Route.LIVE_LOG, "mode=ro&readonly_shm=1", "", found)
-    return copy("its write-ahead log has no readable index")
+    return replace(copy("its write-ahead log has no readable index"), passing=True)
 
 
 def answer(route: Route, error: str, *, moved: bool) -> Answer:

@@ -216,6 +216,10 @@ class Session:
                 if busy is not None and time.monotonic() > patience:
                     raise fault(busy, self.display) from busy
                 now, plan, sight = self._state()
+                if plan.passing and not self.offered and again < _AGAIN and self._somebody_has(sight):
+                    again += 1
+                    time.sleep(pause)
+                    continue
                 if plan.route is Route.COPY or again > _AGAIN:
                     return self._open_copy(plan.reason or "its state would not hold still", now)
                 fresh = now.fresh(time.time()) if plan.route in (Route.SETTLED, Route.EMPTY) else 0.0
@@ -254,6 +258,10 @@ class Session:
         except OSError as error:
             raise files.os_refusal(error, self.display) from error
         return now, routes.opening(sight), sight
+
+    def _somebody_has(self, sight: routes.Sight) -> bool:
+        with files.held(sight.path) as file:
+            return files.someone_holds(file) is not False
 
     def _connect(self, sight: routes.Sight, plan: routes.Opening, now: token.Token) -> sqlite3.Connection:
         gate = gate_for(sight.identity)
