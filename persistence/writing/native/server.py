@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +24,6 @@ from persistence.errors import SchemaApplicationError, StoreError
 from persistence.lineage.rows import META, MetaColumn, MetaKind, Seen
 from persistence.lineage.rules import SERVER, Case, ask, shape_is_a_releases
 from persistence.location import StoreLocation
-from persistence.reading.sqltext import tokens, unquote
 from persistence.records import SchemaApplied
 from persistence.schema import metadata
 from persistence.schema.known import LINEAGE, MESSAGE_TYPES, SCHEMA_VERSION
@@ -297,11 +297,9 @@ class _Work:
         self._connection.execute(row)
 
 
+_VALUE = re.compile(r"'(?P<text>(?:[^']|'')*)'|\b(?P<number>\d+)\b")
+
+
 def _values(sql: str) -> frozenset[str]:
-    """The texts and numbers a check names: what it holds, however a server spells it."""
-    parts: Sequence[str] = [
-        unquote(token.text) if token.kind == "string" else token.text
-        for token in tokens(sql)
-        if token.kind in ("string", "number")
-    ]
-    return frozenset(parts)
+    """The texts and numbers a check names: what it allows, however a server spells it."""
+    return frozenset(found["text"] or found["number"] or "" for found in _VALUE.finditer(sql))

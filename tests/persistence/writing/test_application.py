@@ -1,0 +1,651 @@
+"""Schema application on SQLite: new stores, older ones, and what a failure anywhere leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persistence import (
+    ForeignLineageError,
+    Mode,
+    SchemaApplicationError,
+    SchemaTooNewError,
+    StateDB,
+    StoreError,
+    StoreMissingError,
+    StorePermissionError,
+    UnrecognizedStoreError,
+    locate,
+)
+from persistence.schema.known import MESSAGE_TYPES, RELEASES, TABLES
+from persistence.writing.native import application, creation, opening
+from persistence.writing.native.backfills import BACKFILLS
+from persistence.writing.native.shapes import plan_for
+from tests.persistence.schema.facts import FACTS
+from tests.persistence.stores import make_filled, run_sql
+
+ROOT = Path(__file__).resolve().parents[3]
+OLDER = ("0.26.0", "0.28.0", "0.32.0")
+
+
+@contextmanager
+def copied(path: Path) -> Iterator[sqlite3.Connection]:
+    """A copy of a store with what lies beside it, recovered there; the store itself is not opened."""
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in ("", "-wal", "-journal"):
+            if Path(f"{path}{suffix}").exists():
+                shutil.copyfile(f"{path}{suffix}", Path(folder, f"copy{suffix}"))
+        with closing(sqlite3.connect(Path(folder, "copy"))) as connection:
+            yield connection
+
+
+def dump(path: Path) -> dict[str, Any]:
+    """Schema and rows, with the storage class of every value."""
+    with copied(path) as connection:
+        schema = sorted(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall())
+        out: dict[str, Any] = {"": schema}
+        for kind, name, _, _ in schema:
+            if kind == "table":
+                columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+                shown = ", ".join(f"{column}, typeof({column})" for column in columns)
+                out[name] = [
+                    dict(zip(columns, zip(row[::2], row[1::2], strict=True), strict=True))
+                    for row in connection.execute(f"SELECT {shown} FROM {name} ORDER BY rowid")
+                ]
+        return out
+
+
+def shape(path: Path) -> dict[str, Any]:
+    """Every table by PRAGMA: columns, foreign keys, indexes with their columns, order and condition."""
+    with copied(path) as connection:
+        partial = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index'"))
+        out = {}
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            indexes = {}
+            for _, index, unique, origin, is_partial in connection.execute(f"PRAGMA index_list({name})"):
+                parts = connection.execute(f"PRAGMA index_xinfo({index})").fetchall()
+                where = (partial[index] or "").partition("WHERE")[2].split() if is_partial else None
+                indexes[index] = (unique, origin, where, [part[2:] for part in parts])
+            out[name] = (
+                connection.execute(f"PRAGMA table_xinfo({name})").fetchall(),
+                sorted(row[2:] for row in connection.execute(f"PRAGMA foreign_key_list({name})")),
+                indexes,
+            )
+        return out
+
+
+async def opened(path: Path, **more: Any) -> Any:
+    async with StateDB(path, mode=Mode.NATIVE, **more) as db:
+        return db.applied
+
+
+def beside(path: Path) -> set[str]:
+    return {entry.name for entry in path.parent.iterdir()}
+
+
+@pytest.fixture
+def older(request: pytest.FixtureRequest, shared_stores: Path, tmp_path: Path) -> Path:
+    """A copy of the store a real release made."""
+    path = tmp_path / "state.db"
+    shutil.copyfile(shared_stores / f"lionagi-{request.param}.db", path)
+    return path
+
+
+every_older = pytest.mark.parametrize("older", OLDER, indirect=True)
+
+
+# -- a new store -------------------------------------------------------------------------------------------
+
+
+async def test_a_new_store(tmp_path: Path, native_file: Path) -> None:
+    path = tmp_path / "state.db"
+    applied = await opened(path)
+    assert applied.created and applied.changed and applied.from_version is None
+    assert set(applied.tables_added) == set(TABLES) and applied.backup is None
+    assert beside(path) == {"state.db"}, "the log is folded in, and nothing is left beside"
+    with closing(sqlite3.connect(path)) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        assert {row[0] for row in names} == set(FACTS["sqlite"]["tables"])
+        meta = dict(connection.execute("SELECT key, value FROM schema_meta"))
+        assert set(meta) == {"version", "created_at", "lineage", *(backfill.key for backfill in BACKFILLS)}
+        assert meta["version"] == "4" and meta["lineage"] == "lionagi" and meta["created_at"].isdigit()
+        assert all(meta[backfill.key] == "1" for backfill in BACKFILLS)
+        assert connection.execute("SELECT * FROM message_types").fetchall() == list(MESSAGE_TYPES)
+        settings = {"user_version": 0, "application_id": 0, "page_size": 4096, "encoding": "UTF-8"}
+        for pragma, value in settings.items():
+            assert connection.execute(f"PRAGMA {pragma}").fetchone()[0] == value, pragma
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    again = await opened(path)
+    assert not again.changed and again.from_version == "4"
+
+
+async def test_its_folder_is_made_only_for_a_store_named_in_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / "a" / "b" / "state.db"
+    monkeypatch.setenv("LIONAGI_STATE_DB_URL", str(deep))
+    with pytest.raises(StoreMissingError, match="no such folder"):
+        await StateDB(mode=Mode.NATIVE).open()
+    monkeypatch.delenv("LIONAGI_STATE_DB_URL")
+    monkeypatch.setenv("LIONAGI_HOME", str(deep.parent))
+    with pytest.raises(StoreMissingError):
+        await StateDB(mode=Mode.NATIVE).open()
+    assert list(tmp_path.iterdir()) == []
+    deep.parent.mkdir(parents=True)
+    async with StateDB(mode=Mode.NATIVE) as db:  # the default's own folder is there: its store may be made
+        assert db.applied is not None and db.applied.created
+    named = tmp_path / "c" / "d" / "state.db"
+    assert (await opened(named)).created
+    for other in (Mode.READ_ONLY,):
+        with pytest.raises(StoreMissingError):
+            await StateDB(tmp_path / "e" / "state.db", mode=other).open()
+    assert not (tmp_path / "e").exists()
+
+
+async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.touch(0o640)
+    inode = path.stat().st_ino
+    assert (await opened(path)).created
+    assert path.stat().st_ino == inode and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+async def test_a_folder_that_may_not_be_written_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def refuse(path: Any, flags: int, *rest: Any, **named: Any) -> int:
+        if b".new-" in os.fsencode(path):
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags, *rest, **named)
+
+    monkeypatch.setattr(creation.os, "open", refuse)
+    with pytest.raises(StorePermissionError):
+        await opened(tmp_path / "new" / "state.db")
+    assert list(tmp_path.iterdir()) == [], "the folder that was made for it is gone again"
+
+
+async def test_a_store_made_meanwhile_is_the_one_that_is_opened(
+    tmp_path: Path, native_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.db"
+    real = creation._take_name
+
+    def late(made: bytes, target: bytes) -> None:
+        shutil.copyfile(native_file, path)
+        run_sql(path, "INSERT INTO progressions VALUES ('theirs', 1.0, '[]')")
+        real(made, target)
+
+    monkeypatch.setattr(creation, "_take_name", late)
+    async with StateDB(path, mode=Mode.NATIVE) as db:
+        assert [row["id"] for row in await db.list_progressions()] == ["theirs"]
+        assert db.applied is not None and not db.applied.created
+    assert beside(path) == {"state.db"}
+
+
+async def test_without_renameat2_a_name_is_taken_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(creation.sys, "platform", "other")
+    assert (await opened(tmp_path / "state.db")).created
+    assert (tmp_path / "state.db").stat().st_nlink == 1
+    with pytest.raises(FileExistsError):
+        creation._take_name(os.fsencode(tmp_path / "state.db"), os.fsencode(tmp_path / "state.db"))
+
+
+async def test_what_a_killed_maker_left_is_removed_and_a_living_one_s_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    left = tmp_path / "state.db.new-123-abcd1234"
+    left.write_bytes(b"half")
+    (tmp_path / "state.db.new-123-abcd1234-journal").write_bytes(b"")
+    other = tmp_path / "state.db.new-letter from home"
+    other.write_text("keep")
+    with creation._own_file(os.fsencode(path)) as living:
+        await opened(path)
+        assert Path(os.fsdecode(living)).exists()
+    assert beside(path) == {"state.db", other.name}
+
+
+# -- a store that is current -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("older", ["0.36.0"], indirect=True)
+async def test_a_store_of_this_version_is_left_as_it_is(older: Path) -> None:
+    before, modified = dump(older), older.read_bytes()
+    applied = await opened(older)
+    assert not applied.changed and applied.tables_rebuilt == () and applied.backup is None
+    assert dump(older) == before
+    assert older.read_bytes() == modified
+    assert beside(older) == {"state.db"}
+
+
+async def test_a_table_and_an_index_that_went_missing_come_back(native_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(native_file, path)
+    run_sql(path, "DROP TABLE run_tags", "DROP INDEX idx_sessions_updated")
+    applied = await opened(path)
+    assert applied.tables_added == ("run_tags",)
+    assert set(applied.indexes_changed) == {"idx_run_tags_tag", "idx_sessions_updated"}
+    assert applied.tables_rebuilt == () and applied.backup is None
+    assert shape(path) == shape(native_file)
+
+
+# -- an older store ----------------------------------------------------------------------------------------
+
+
+@every_older
+async def test_an_older_store_becomes_the_schema_with_every_row_kept(older: Path, native_file: Path) -> None:
+    before = dump(older)
+    applied = await opened(older)
+    assert shape(older) == shape(native_file), "object by object what a new store has"
+    after = dump(older)
+    changed = {"ended_at", "ended_at_is_approximate", "dispatched_at", "parent_session_id"}
+    for table, rows in before.items():
+        if table in ("", "schema_meta"):
+            continue
+        assert len(after[table]) == len(rows), table
+        for was, now in zip(rows, after[table], strict=True):
+            assert {k: v for k, v in now.items() if k in was and k not in changed} == {
+                k: v for k, v in was.items() if k not in changed
+            }, table
+            assert all(now[k] == v for k, v in was.items() if k in changed and v[0] is not None), table
+    meta = {row["key"][0]: row["value"][0] for row in after["schema_meta"]}
+    was_meta = {row["key"][0]: row["value"][0] for row in before["schema_meta"]}
+    assert meta["version"] == "4" and meta["lineage"] == "lionagi"
+    assert meta["created_at"] == was_meta["created_at"]
+    assert applied.from_version == was_meta["version"] and applied.stamped and not applied.created
+    with closing(sqlite3.connect(older)) as connection:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    assert not (await opened(older)).changed, "once"
+
+
+@every_older
+async def test_the_backup_is_the_store_as_it_was_and_is_named(older: Path) -> None:
+    before = dump(older)
+    older.chmod(0o600)
+    applied = await opened(older)
+    backup = Path(applied.backup)
+    assert backup.parent == older.parent and backup.name.startswith("state.db.pre-v4.")
+    assert applied.backups == (backup.name,)
+    assert dump(backup) == before
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert beside(older) == {"state.db", backup.name}
+    again = await opened(older)
+    assert again.backup is None and again.backups == (backup.name,), "told as long as it lies there"
+
+
+@every_older
+async def test_backfills_are_done_once(older: Path) -> None:
+    applied = await opened(older)
+    with closing(sqlite3.connect(older)) as connection:
+        terminal = "('completed','completed_empty','failed','timed_out','aborted','cancelled')"
+        open_ended = f"SELECT count(*) FROM sessions WHERE status IN {terminal} AND ended_at IS NULL"
+        assert connection.execute(open_ended).fetchone()[0] == 0
+        connection.execute("UPDATE sessions SET ended_at = NULL")
+        connection.commit()
+        assert all(count > 0 for count in applied.backfilled.values())
+    await opened(older)
+    with closing(sqlite3.connect(older)) as connection:
+        assert connection.execute(open_ended).fetchone()[0] > 0
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_columns_of_every_release_known_are_brought_up(
+    release: str, tmp_path: Path, native_file: Path
+) -> None:
+    path = make_filled(tmp_path / "state.db", release)
+    run_sql(
+        path,
+        "DELETE FROM schema_meta WHERE key = 'lineage'",
+        "UPDATE schema_meta SET value = '1' WHERE key = 'version'",
+    )
+    before = dump(path)
+    await opened(path)
+    assert shape(path) == shape(native_file)
+    after = dump(path)
+    assert all(
+        len(after[table]) == len(rows)
+        for table, rows in before.items()
+        if table not in ("", "schema_meta", "message_types", "attention_disposition_revisions")
+    )
+
+
+_THEIRS = "SELECT name, sql FROM sqlite_master WHERE name IN ('mine', 'notes', 'latest', 'noted') ORDER BY 1"
+
+
+async def test_what_somebody_added_to_a_table_stays(shared_stores: Path, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(shared_stores / "lionagi-0.28.0.db", path)
+    run_sql(
+        path,
+        "CREATE INDEX mine ON sessions (name) WHERE name IS NOT NULL",
+        "CREATE TABLE notes (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE, text TEXT)",
+        "INSERT INTO notes SELECT id, 'kept' FROM sessions",
+        "CREATE VIEW latest AS SELECT id, updated_at FROM sessions",
+        "CREATE TRIGGER noted AFTER UPDATE OF name ON sessions BEGIN UPDATE notes SET text = new.name; END",
+    )  # fmt: skip
+    with closing(sqlite3.connect(path)) as connection:
+        before = connection.execute(_THEIRS).fetchall()
+    applied = await opened(path)
+    assert "sessions" in applied.tables_rebuilt
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(_THEIRS).fetchall() == before
+        assert connection.execute("SELECT count(*) FROM notes WHERE text = 'kept'").fetchone()[0] == 11
+        assert connection.execute("SELECT count(*) FROM latest").fetchone()[0] == 11
+
+
+async def test_rows_that_pointed_nowhere_before_stand_in_nobody_s_way(
+    shared_stores: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(shared_stores / "lionagi-0.28.0.db", path)
+    run_sql(path, "UPDATE branches SET system_msg_id = 'gone' WHERE rowid = 1")
+    await opened(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() != []
+        assert connection.execute("SELECT system_msg_id FROM branches WHERE rowid = 1").fetchone() == (
+            "gone",
+        )
+
+
+# -- failures ----------------------------------------------------------------------------------------------
+
+STEPS = ("_shape", "_rebuild", "_backfill", "_seed", "_stamp", "_orphans")
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("older", ["0.28.0"], indirect=True)
+async def test_a_failure_anywhere_leaves_the_store_as_it_was(
+    older: Path, step: str, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, content = dump(older), older.read_bytes()
+    real = getattr(application._Application, step)
+    calls: list[int] = []
+
+    def failing(self: Any, *arguments: Any) -> Any:
+        calls.append(1)
+        if after:
+            real(self, *arguments)
+        if len(calls) == (2 if step in ("_rebuild", "_orphans") else 1):
+            raise sqlite3.OperationalError("disk I/O error")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(application._Application, step, failing)
+    with pytest.raises(StoreError):
+        await opened(older)
+    assert dump(older) == before
+    assert older.read_bytes() == content
+    assert beside(older) == {"state.db"}, "and no backup of what did not change"
+    monkeypatch.undo()
+    assert (await opened(older)).stamped
+
+
+async def test_a_row_that_does_not_fit_is_named(shared_stores: Path, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(shared_stores / "lionagi-0.26.0.db", path)
+    run_sql(
+        path, "INSERT INTO shows (id, topic, show_dir, created_at, updated_at) VALUES (NULL, 'x', 'd', 1, 1)"
+    )
+    before = dump(path)
+    with pytest.raises(SchemaApplicationError, match="as it was") as failed:
+        await opened(path)
+    assert "shows.id" in str(failed.value.observed)
+    assert dump(path) == before and beside(path) == {"state.db"}
+
+
+async def test_a_migration_that_would_leave_orphans_is_undone(
+    shared_stores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(shared_stores / "lionagi-0.28.0.db", path)
+    before = dump(path)
+    real = application._Application._seed
+
+    def losing(self: Any) -> None:
+        real(self)
+        self._connection.execute("DELETE FROM progressions")
+
+    monkeypatch.setattr(application._Application, "_seed", losing)
+    with pytest.raises(SchemaApplicationError, match="point to no row"):
+        await opened(path)
+    assert dump(path) == before and beside(path) == {"state.db"}
+
+
+async def test_no_room_for_the_backup(
+    shared_stores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(shared_stores / "lionagi-0.28.0.db", path)
+    before = dump(path)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("persistence.writing.native.backup._copy", full)
+    with pytest.raises(SchemaApplicationError) as failed:
+        await opened(path)
+    assert failed.value.code == "no-backup"
+    assert dump(path) == before and beside(path) == {"state.db"}
+
+
+KILLER = """
+import asyncio, os, shutil, signal, sqlite3, sys
+sys.path.insert(0, {root!r})
+from persistence import Mode, StateDB
+from persistence.writing.native import application, opening, shapes
+shapes.targets()
+
+class Killing(sqlite3.Connection):
+    left = 0
+    def execute(self, *given):
+        Killing.left -= 1
+        if Killing.left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().execute(*given)
+
+real = sqlite3.connect
+def connect(*given, **named):
+    named.setdefault("factory", Killing)
+    return real(*given, **named)
+
+async def once(path):
+    async with StateDB(path, mode=Mode.NATIVE):
+        pass
+
+source, folder, counts = sys.argv[1], sys.argv[2], [int(n) for n in sys.argv[3:]]
+for count in counts:
+    place = os.path.join(folder, str(count))
+    os.mkdir(place)
+    path = os.path.join(place, "state.db")
+    if source:
+        shutil.copyfile(source, path)
+    child = os.fork()
+    if child == 0:
+        Killing.left = count
+        sqlite3.connect = connect
+        asyncio.run(once(path))
+        os._exit(0)
+    print(count, os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def _killed(source: Path | None, folder: Path, counts: list[int]) -> dict[int, int]:
+    """How a native open ended that was killed before its statement of this number, each in its own folder."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            KILLER.format(root=str(ROOT)),
+            str(source or ""),
+            str(folder),
+            *map(str, counts),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {int(a): int(b) for a, b in (line.split() for line in done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("release", ["0.26.0", "0.32.0"])
+async def test_a_kill_anywhere_leaves_the_store_as_it_was(
+    release: str, shared_stores: Path, tmp_path: Path, native_file: Path
+) -> None:
+    source = shared_stores / f"lionagi-{release}.db"
+    ended = _killed(source, tmp_path, [*range(20, 700, 45), 5000])
+    assert set(ended.values()) == {0, 9}, "some were killed, and the last went through"
+    for count, how in ended.items():
+        path = tmp_path / str(count) / "state.db"
+        shutil.copyfile(source, tmp_path / "was.db")
+        before = dump(tmp_path / "was.db")
+        found = dump(path)
+        if found != before:
+            assert shape(path) == shape(native_file), f"half done after {count} statements"
+            assert how == 0 or found["schema_meta"] != before["schema_meta"]
+        await opened(path)
+        assert shape(path) == shape(native_file)
+        assert len(dump(path)["sessions"]) == 11
+
+
+async def test_a_kill_while_a_store_is_made_leaves_none(tmp_path: Path, native_file: Path) -> None:
+    ended = _killed(None, tmp_path, [*range(0, 220, 15), 5000])
+    assert set(ended.values()) == {0, 9}
+    for count in ended:
+        path = tmp_path / str(count) / "state.db"
+        assert not path.exists() or shape(path) == shape(native_file)
+        await opened(path)
+        assert shape(path) == shape(native_file)
+        assert beside(path) == {"state.db"}
+
+
+# -- refusals ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ("UPDATE schema_meta SET value = 'acme-desk' WHERE key = 'lineage'", ForeignLineageError),
+        ("UPDATE schema_meta SET value = '5' WHERE key = 'version'", SchemaTooNewError),
+        ("DELETE FROM schema_meta", UnrecognizedStoreError),
+        ("ALTER TABLE sessions ADD COLUMN owner_id TEXT", UnrecognizedStoreError),
+    ],
+)
+async def test_a_refused_store_keeps_every_byte(
+    native_file: Path, tmp_path: Path, change: str, refusal: type[StoreError]
+) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(native_file, path)
+    run_sql(path, change)
+    before, modified = path.read_bytes(), path.stat().st_mtime_ns
+    db = StateDB(path, mode=Mode.NATIVE)
+    with pytest.raises(refusal):
+        await db.open()
+    assert not db.is_open
+    assert path.read_bytes() == before and path.stat().st_mtime_ns == modified
+    assert beside(path) == {"state.db"}
+    with pytest.raises(StoreError) as unopened:
+        await db.create_progression("p")
+    assert unopened.value.code == "not-open"
+
+
+@pytest.mark.parametrize("older", ["0.28.0"], indirect=True)
+async def test_a_row_written_before_the_lock_refuses_under_it(
+    older: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the reads and the write lock another application claims the store."""
+    real = application.check_under_lock
+
+    def claimed(connection: sqlite3.Connection, where: str) -> Any:
+        connection.execute("INSERT INTO schema_meta VALUES ('lineage', 'acme-desk')")
+        return real(connection, where)
+
+    before = dump(older)
+    monkeypatch.setattr(application, "check_under_lock", claimed)
+    with pytest.raises(ForeignLineageError):
+        await opened(older)
+    assert dump(older) == before and beside(older) == {"state.db"}
+
+
+async def test_a_store_that_became_another_s_takes_no_further_write(
+    native_file: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "state.db"
+    shutil.copyfile(native_file, path)
+    async with StateDB(path, mode=Mode.NATIVE) as db:
+        await db.create_progression("mine")
+        run_sql(path, "UPDATE schema_meta SET value = '7' WHERE key = 'version'")
+        await db.create_progression("a version above is no write's business")
+        run_sql(path, "UPDATE schema_meta SET value = 'acme-desk' WHERE key = 'lineage'")
+        writes: list[Callable[[], Any]] = [
+            lambda: db.create_progression("theirs"),
+            lambda: db.execute("DELETE FROM progressions"),
+            db.vacuum,
+        ]
+        for write in writes:
+            with pytest.raises(ForeignLineageError):
+                await write()
+        with pytest.raises(ForeignLineageError):
+            async with db.transaction():
+                raise AssertionError("begun")
+        assert len(await db.list_progressions()) == 2
+
+
+async def test_a_file_that_took_the_store_s_name_takes_no_write(native_file: Path, tmp_path: Path) -> None:
+    path, other = tmp_path / "state.db", tmp_path / "other.db"
+    shutil.copyfile(native_file, path)
+    shutil.copyfile(native_file, other)
+    async with StateDB(path, mode=Mode.NATIVE) as db:
+        await db.create_progression("mine")
+        other.rename(path)
+        with pytest.raises(StoreError) as moved:
+            await db.create_progression("lost")
+        assert moved.value.code == "store-moving"
+        path.unlink()
+        with pytest.raises(StoreError):
+            await db.create_progression("lost")
+
+
+async def test_a_failed_open_holds_nothing(
+    native_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from persistence.engines.gate import gate_for
+    from persistence.location import StoreLocation
+
+    path = tmp_path / "state.db"
+    shutil.copyfile(native_file, path)
+    found = path.stat()
+
+    def failing(*_: Any) -> Any:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(opening, "_writer", failing)
+    with pytest.raises(StoreError):
+        await opened(path)
+    monkeypatch.undo()
+    assert gate_for((found.st_dev, found.st_ino)).handles == ()
+    held = sqlite3.connect(path, isolation_level=None)
+    held.execute("BEGIN EXCLUSIVE")
+    held.close()
+    assert isinstance(locate(path), StoreLocation)
+    assert not plan_for_path(path)
+    await opened(path)
+
+
+def plan_for_path(path: Path) -> bool:
+    with closing(sqlite3.connect(path)) as connection:
+        return bool(plan_for(connection, whole=True))
