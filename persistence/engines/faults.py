@@ -60,6 +60,12 @@ def fault(error: sqlite3.Error, where: str) -> StoreError:
             "and make a copy before any repair.",
             **found,
         )
+    if text.startswith("unsupported file format"):
+        return StoreDamagedError(
+            "The file says that it has a format this SQLite does not read.",
+            remedy="The store was not touched. Keep the file as it is; a newer SQLite may read it.",
+            **found,
+        )
     if name.startswith(("SQLITE_AUTH", "SQLITE_READONLY")):
         return ReadOnlyStoreError(
             "The store is open for reading only; this statement does more than read.",
