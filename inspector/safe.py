@@ -186,9 +186,11 @@ def face(value: object, *, limit: int = LINE_LIMIT) -> Face:
 
 def width(visible: str) -> int:
     """How many cells of a terminal line `visible` takes."""
+    if visible.isascii():
+        return len(visible)
     from rich.cells import cell_len
 
-    return len(visible) if visible.isascii() else cell_len(visible)
+    return cell_len(visible)
 
 
 def clip(visible: str, cells: int) -> str:

@@ -12,7 +12,6 @@ from inspector.cli.answered import Answered, refusal_of
 from inspector.cli.cursor import read_cursor, write_cursor
 from inspector.cli.options import Listing
 from inspector.reports import shapes
-from inspector.reports.lists import ListSource
 from inspector.reports.writers import Form, RowWriter, encode, writer
 
 if TYPE_CHECKING:
@@ -101,6 +100,7 @@ async def _as_text(
     db: StateDB, source: RowSource, asked: Listing, after: tuple[Any, ...] | None, what: str
 ) -> int:
     from inspector.cli.columns import columns_text
+    from inspector.reports.lists import ListSource
 
     rows, more = await _previews(source, asked, after)
     nothing = "" if isinstance(source, ListSource) else "NULL"  # a list of ours has no NULLs, only gaps

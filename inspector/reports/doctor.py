@@ -1,17 +1,85 @@
-"""What `doctor` says of a store, as data and in words. It grows: lineage rules and admission come later."""
+"""What `doctor` says of a store, as data and in words. It grows: the rules of lineage and admission come."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
 from inspector.reports import shapes
 
 if TYPE_CHECKING:
-    from persistence.records import FileFacts, StoreFacts
+    from persistence.lineage.report import LineageReport, Verdict
+    from persistence.records import Cell, FileFacts, StoreFacts
 
-__all__ = ["doctor_lines", "doctor_shape", "whose"]
+__all__ = ["doctor_lines", "doctor_shape", "facts_of", "opens_shape", "whose"]
+
+
+def facts_of(report: LineageReport) -> StoreFacts:
+    """The facts of a SQLite store as its examination found them: no engine is loaded for that."""
+    from persistence.records import Preview, ReadInfo, Route, StoreFacts
+    from persistence.schema.known import TABLES
+
+    seen, header = report.seen, report.header
+    names = seen.tables if seen is not None else ()
+    known = set(names) & set(TABLES)
+    meta: list[tuple[str, Cell]] = []
+    for row in seen.rows if seen is not None else ():
+        value = row.value
+        if row.size is not None and isinstance(value, str | bytes):
+            value = Preview(value, row.size)  # type: ignore[assignment]
+        meta.append((row.key if isinstance(row.key, str) else repr(row.key), value))
+    route = report.read_only.route
+    return StoreFacts(
+        display=report.display,
+        backend="sqlite",
+        size=report.size,
+        files=report.files,
+        journal_mode=header.journal_mode if header is not None else None,
+        lineage=_one(seen.lineage if seen is not None else ()),
+        version=_one(seen.version if seen is not None else ()),
+        meta=tuple(meta),
+        library=report.library,
+        exposed_to_wal_reset=report.exposed_to_wal_reset,
+        page_size=header.page_size if header is not None else None,
+        encoding=header.encoding if header is not None else None,
+        tables=len(names) + len(seen.views) if seen is not None else None,
+        known_tables=len(known) if seen is not None else None,
+        missing_tables=tuple(name for name in TABLES if name not in known) if seen is not None else (),
+        application_id=header.application_id if header is not None else None,
+        user_version=header.user_version if header is not None else None,
+        read=None
+        if route is None
+        else ReadInfo(Route(route), report.at, kernel_held=report.kernel_held, notices=tuple(report.notices)),
+    )
+
+
+def _one(values: tuple[Any, ...]) -> str | None:
+    """The value a row has, as text; the last of several, None for none."""
+    told = [value for value in values if value is not None]
+    if not told:
+        return None
+    return told[-1] if isinstance(told[-1], str) else repr(told[-1])
+
+
+def opens_shape(report: LineageReport) -> dict[str, Any]:
+    """What each way of opening the store would do: `opens` is null where a profile has to decide."""
+    return {
+        verdict.mode: {
+            "opens": verdict.opens,
+            "why": verdict.why,
+            "refusal": None if verdict.refusal is None else verdict.refusal.as_dict(),
+        }
+        for verdict in report.verdicts
+    }
+
+
+def _verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    words = {"read_only": "read-only", "native": "natively", "compatibility": "compatibility"}
+    signs = {True: "✓", False: "✗", None: "?"}
+    for verdict in verdicts:
+        code = f"  ({verdict.refusal.code})" if verdict.refusal is not None else ""
+        yield f"{signs[verdict.opens]} {words[verdict.mode]}: {safe.text(verdict.why)}{code}"
 
 
 def whose(facts: StoreFacts) -> str:
@@ -55,10 +123,11 @@ def doctor_shape(facts: StoreFacts) -> dict[str, Any]:
     }
 
 
-def doctor_lines(facts: StoreFacts) -> Iterator[str]:
+def doctor_lines(facts: StoreFacts, verdicts: Sequence[Verdict] = ()) -> Iterator[str]:
     """The same for people, as visible lines of plain text."""
     yield safe.text(facts.display)
-    yield from _pairs(_head(facts))
+    opens = [("opens" if not number else "", line) for number, line in enumerate(_verdict_lines(verdicts))]
+    yield from _pairs([*_head(facts), *opens])
     if facts.files:
         yield ""
         yield "files"

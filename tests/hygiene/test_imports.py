@@ -75,6 +75,13 @@ def test_commands_draw_nothing(words: list[str], store: str) -> None:
     assert not found & {"textual", "asyncpg", "platformdirs", "inspector.app"}
 
 
+@pytest.mark.parametrize("words", [["doctor"], ["doctor", "--json"]], ids="-".join)
+def test_doctor_is_quick(words: list[str], store: str) -> None:
+    """Whose store it is needs the standard library alone; each of these costs as much as all the rest."""
+    found = by_command(words[0], store, *words[1:])
+    assert not found & {"sqlalchemy", "aiosqlite", "asyncio", "platformdirs", "importlib.metadata", "rich"}
+
+
 def test_the_demo_is_built_without_what_it_does_not_need(tmp_path: Path) -> None:
     found = by_command("demo", "--build-only", "--dir", str(tmp_path / "gallery"))
     assert not found & {"textual", "sqlalchemy", "sqlite3", "asyncio"}

@@ -9,6 +9,7 @@ import click
 from inspector.cli.options import json_option, store_argument
 
 if TYPE_CHECKING:
+    from persistence.lineage.report import LineageReport
     from persistence.records import StoreFacts
     from persistence.statedb import StateDB
 
@@ -25,15 +26,35 @@ def command(store: str | None, as_json: bool) -> None:
       store-inspector doctor state.db --json | python3 -m json.tool
     """
     from inspector.cli.listing import write
-    from inspector.cli.running import with_store
     from inspector.reports import doctor, shapes
+    from persistence.location import locate
+
+    location = locate(store)
+    report: LineageReport | None = None
+    if location.path is not None:
+        # The examination needs the standard library alone: nothing of the engine is loaded.
+        from persistence.lineage import examine
+
+        report = examine(location)
+        if report.read_only.refusal is not None:
+            raise report.read_only.refusal
+        found = doctor.facts_of(report)
+    else:
+        found = _server_facts(store)
+    if as_json:
+        parts = doctor.doctor_shape(found)
+        if report is not None:
+            parts["opens"] = doctor.opens_shape(report)
+        write(f"{shapes.document(store=shapes.store_shape(found), **parts)}\n")
+    else:
+        verdicts = report.verdicts if report is not None else ()
+        write("".join(f"{line}\n" for line in doctor.doctor_lines(found, verdicts)))
+
+
+def _server_facts(store: str | None) -> StoreFacts:
+    from inspector.cli.running import with_store
 
     async def facts(db: StateDB) -> StoreFacts:
         return await db.facts()
 
-    found = with_store(store, facts)
-    if as_json:
-        answer = shapes.document(store=shapes.store_shape(found), **doctor.doctor_shape(found))
-        write(f"{answer}\n")
-    else:
-        write("".join(f"{line}\n" for line in doctor.doctor_lines(found)))
+    return with_store(store, facts)

@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,38 @@ def test_doctor_says_what_a_store_is(command: Any, harbour: Path) -> None:
     assert answer["facts"]["journal_mode"] == "wal" and answer["facts"]["known_tables"] == 32
     assert [file["exists"] for file in answer["files"]][:1] == [True]
     assert {"key": "lineage", "value": "lionagi"} in answer["schema_meta"]
+    assert answer["opens"]["read_only"]["opens"] is True and answer["opens"]["native"]["opens"] is True
+    assert answer["opens"]["compatibility"]["refusal"]["code"] == "compatibility-own"
 
 
 def test_doctor_in_words(command: Any, harbour: Path) -> None:
     done = command("doctor", harbour)
     assert done.status == 0 and "lionagi, version 4" in done.out and "settled" in done.out
     assert harbour.name in done.out and "schema_meta" in done.out
+
+
+def test_doctor_says_the_same_as_the_engine(command: Any, shared_stores: Path, tmp_path: Path) -> None:
+    """It reads with the standard library alone; what it finds is what the facade finds."""
+    import asyncio
+
+    from inspector.reports import shapes
+    from inspector.reports.doctor import doctor_shape
+    from persistence import StateDB
+
+    async def facts(path: Path) -> Any:
+        async with StateDB(path) as db:
+            return await db.facts()
+
+    for source in sorted(shared_stores.glob("lionagi-*.db")):
+        store = Path(shutil.copy(source, tmp_path))
+        answer = command("doctor", store, "--json").json
+        known = asyncio.run(facts(store))
+        whole = shapes.value({"store": shapes.store_shape(known), **doctor_shape(known)})
+        for name in ("auto_vacuum", "free_pages"):
+            whole["facts"].pop(name, None)  # asked of a connection
+        del answer["store"]["read_at"], whole["store"]["read_at"]
+        for part in ("store", "facts", "files", "schema_meta"):
+            assert answer[part] == whole[part], (source, part)
 
 
 def test_lists_have_rows_next_and_complete(command: Any, harbour: Path) -> None:

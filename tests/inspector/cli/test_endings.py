@@ -86,8 +86,8 @@ def test_our_own_fault_is_1_in_one_line(
     async def broken(self: StateDB) -> None:
         raise RuntimeError("the tide is out \x1b[31m")
 
-    monkeypatch.setattr(StateDB, "facts", broken)
-    done = command("doctor", odd, *as_json)
+    monkeypatch.setattr(StateDB, "catalogue", broken)
+    done = command("tables", odd, *as_json)
     assert done.status == 1 and done.err.count("\n") == 1 and "our fault" in done.err
     assert "Traceback" not in done.err and "\x1b" not in done.err
     if as_json:
@@ -101,9 +101,9 @@ def test_the_traceback_can_be_asked_for(command: Any, odd: Path, monkeypatch: py
     async def broken(self: StateDB) -> None:
         raise RuntimeError("the tide is out")
 
-    monkeypatch.setattr(StateDB, "facts", broken)
+    monkeypatch.setattr(StateDB, "catalogue", broken)
     monkeypatch.setenv("STORE_INSPECTOR_TRACEBACK", "1")
-    assert "RuntimeError: the tide is out" in command("doctor", odd).err
+    assert "RuntimeError: the tide is out" in command("tables", odd).err
 
 
 def test_an_answer_that_breaks_half_way_stays_one_object(
