@@ -49,12 +49,7 @@ def _scrub() -> None:
 
 _scrub()
 
-# Registered when they are there, so that a part of the suite can be run without the other parts.
-pytest_plugins = [
-    name
-    for name in ("tests.acceptance.plugin", "tests.postgres", "tests.native")
-    if (ROOT / f"{name.replace('.', '/')}.py").is_file()
-]
+pytest_plugins = ["tests.acceptance.plugin", "tests.postgres", "tests.native"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
