@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,8 @@ def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProce
     (folder / "test_some.py").write_text(source)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  adr(*ids): proves\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, "test_some.py"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    bare = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(command, cwd=folder, env=bare, capture_output=True, text=True, check=False)
 
 
 def test_every_requirement_is_numbered_once_and_has_an_issue() -> None:
@@ -78,7 +80,7 @@ def test_only_what_passed_is_proved() -> None:
     assert lines[lines.index(lineage) + 1] == "  proved: 79"
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "1"]])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "1"]])
 def test_marks_reach_the_summary_with_and_without_workers(tmp_path: Path, workers: list[str]) -> None:
     summary = (
         "\ndef pytest_terminal_summary(terminalreporter, config):\n"

@@ -113,11 +113,18 @@ def message(number: int, **fields: Any) -> dict[str, Any]:
 
 def make_filled(path: Path, release: str = RELEASES[-1]) -> Path:
     """A store of this release with the rows of `tests.persistence.filled` that fit it."""
+    path.write_bytes(_filled(release))
+    return path
+
+
+@cache
+def _filled(release: str) -> bytes:
     from tests.persistence.filled import ROWS, rows_for
 
-    make_store(path, release)
-    for table in ROWS:
-        there = columns_of(table, release)
-        if there:
-            put(path, table, *rows_for(table, there))
-    return path
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_store(Path(folder, "filled.db"), release)
+        for table in ROWS:
+            there = columns_of(table, release)
+            if there:
+                put(path, table, *rows_for(table, there))
+        return path.read_bytes()
