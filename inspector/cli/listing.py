@@ -11,8 +11,9 @@ from inspector import formats, safe
 from inspector.cli.answered import Answered, refusal_of
 from inspector.cli.cursor import read_cursor, write_cursor
 from inspector.cli.options import Listing
+from inspector.cli.output import say, write
 from inspector.reports import shapes
-from inspector.reports.writers import Form, RowWriter, encode, writer
+from inspector.reports.writers import Form, RowWriter, writer
 
 if TYPE_CHECKING:
     from persistence.reading.source import RowSource
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["list_rows", "say", "write"]
 
 PAGE = 200
-
-
-def say(text: str) -> None:
-    """A line for the person on stderr."""
-    sys.stdout.flush()
-    print(text, file=sys.stderr)  # noqa: T201
-
-
-def write(text: str) -> None:
-    """Data to stdout; bytes that were not UTF-8 in the store come out as they were, except on a terminal."""
-    stream = sys.stdout
-    if not stream.isatty() and hasattr(stream, "buffer"):
-        stream.flush()
-        stream.buffer.write(encode(text))
-        stream.buffer.flush()
-    else:
-        stream.write(text)
 
 
 async def list_rows(db: StateDB, source: RowSource, asked: Listing, *, what: str, **extra: Any) -> int:

@@ -35,7 +35,23 @@ def command(
         "mouse": False if no_mouse else None,
         "follow": False if no_follow else None,
     }
+    if at is not None:
+        _check_place(at)
     return start(store, at=at, flags=flags)
+
+
+def _check_place(at: str) -> None:
+    """An address that names no place is told here; the application would have to begin somewhere else."""
+    from inspector.navigation import Address
+    from inspector.screens import PLACES, place_info
+
+    try:
+        info = place_info(Address.parse(at).place)
+    except ValueError:
+        info = None
+    if info is None:
+        known = ", ".join(place.name for place in PLACES if place.key)
+        raise click.BadParameter(f"{at!r} names no place; {known} and run/ID are", param_hint="--at")
 
 
 def start(

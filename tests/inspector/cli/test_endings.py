@@ -56,6 +56,7 @@ def test_what_is_no_store_is_3(command: Any, tmp_path: Path, content: bytes | No
     [
         ["runs", "--limit", "-1", "x"], ["runs", "--nonsense"], ["tables"], ["completion", "powershell"],
         ["doctor", ":memory:"], ["doctor", "mysql://x/y"], ["demo", "--json"], ["config"], ["x.db", "y.db"],
+        ["x.db", "--at", "nowhere"], ["x.db", "--at", "/"],
     ],
 )  # fmt: skip
 def test_usage_is_2(command: Any, words: list[str]) -> None:
