@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from persistence.errors import UnreadableValueError as UnreadableValueError
     from persistence.errors import UnrecognizedStoreError as UnrecognizedStoreError
     from persistence.errors import ValueRefusedError as ValueRefusedError
+    from persistence.handles import shared_handle as shared_handle
     from persistence.location import StoreLocation as StoreLocation
     from persistence.location import locate as locate
     from persistence.mode import Mode as Mode
@@ -48,6 +49,7 @@ _HOMES = {
     "Mode": "persistence.mode",
     "locate": "persistence.location",
     "StoreLocation": "persistence.location",
+    "shared_handle": "persistence.handles",
 }
 
 
