@@ -112,7 +112,14 @@ def searchable(parts: tuple[TranscriptPart, ...]) -> str:
     found: list[str] = []
     for part in parts:
         found += [part.text, part.function or "", part.name if part.kind == "json" else ""]
-        for value in (part.value, part.arguments):
-            if value is not None:
-                found.append(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        waiting = [part.value, part.arguments]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict):
+                found += map(str, value)
+                waiting.extend(value.values())
+            elif isinstance(value, list):
+                waiting.extend(value)
+            elif value is not None:
+                found.append(value if isinstance(value, str) else json.dumps(value))
     return "\n".join(found)
