@@ -101,7 +101,7 @@ def role_defaults(theme: Theme | None = None) -> dict[str, str]:
         } | styles
     colours = theme.to_color_system().generate()
     shades = {
-        "quiet": "ansi_default" if theme.ansi else colours["foreground-muted"],
+        "quiet": _between(colours, 0.3),
         "code": colours["foreground"],
         "accent": colours["accent"],
         "ok": colours["success"],
@@ -109,7 +109,7 @@ def role_defaults(theme: Theme | None = None) -> dict[str, str]:
         "notice": colours["warning"],
         "live": colours["secondary"],
         "writes": colours["primary"],
-        "rule": colours["border-blurred"],
+        "rule": _between(colours, 0.75),
         "cursor": colours["panel"],
         "cell": colours.get("surface-active", colours["panel"]),
         "on-colour": colours["background"],
@@ -128,6 +128,14 @@ def style_sheets(*screens: str) -> list[Path]:
     folder = Path(str(files("themes")))
     found = [folder / f"{name}.tcss" for name in screens] or sorted(folder.glob("*.tcss"))
     return [folder / "base.tcss", *(path for path in found if path.name != "base.tcss")]
+
+
+def _between(colours: dict[str, str], share: float) -> str:
+    """The text's colour moved towards the ground's; solid, for what is drawn without blending."""
+    from textual.color import Color
+
+    text, ground = (Color.parse(colours[name]) for name in ("foreground", "background"))
+    return colours["foreground"] if text.ansi is not None else text.blend(ground, share, alpha=1.0).hex
 
 
 def _styles(given: dict[str, str]) -> dict[str, str]:

@@ -35,7 +35,12 @@ class ThinBar(ScrollBarRender):
         start, end = cls._thumb(size, virtual_size, window_size, position)
         thumb = Segment(
             ("┃" if vertical else "━") * width,
-            Style(color=bar_color, bgcolor=back_color, meta={"@mouse.down": "grab"}),
+            Style(
+                color=bar_color,
+                bgcolor=back_color,
+                dim=bar_color.is_default or None,  # one colour only: quieter than the text beside it
+                meta={"@mouse.down": "grab"},
+            ),
         )
         before = Segment(" " * width, Style(bgcolor=back_color, meta={"@mouse.down": "scroll_up"}))
         after = Segment(" " * width, Style(bgcolor=back_color, meta={"@mouse.down": "scroll_down"}))

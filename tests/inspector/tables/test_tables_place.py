@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +322,27 @@ async def test_narrow_windows_stack_the_list_and_the_table(store: Path, size: tu
         if size[0] > 40 and size[1] > 12:
             assert "Boat 0" in text(pilot)
             assert place(pilot).tables.is_on_screen == wide
+
+
+@pytest.mark.parametrize("release", ["0.26.0", "0.36.0"])
+async def test_tables_of_a_real_store_open(release: str, shared_stores: Path, tmp_path: Path) -> None:
+    real = shared_stores / f"lionagi-{release}.db"
+    if not real.is_file():
+        pytest.skip(f"no store of {release} here")
+    (tmp_path / "real").mkdir()
+    store = tmp_path / "real" / "state.db"
+    shutil.copyfile(real, store)
+    async with app_on(store).run_test(size=(100, 30)) as pilot:
+        await ready(pilot)
+        names = list(place(pilot).shapes)
+        assert "sessions" in names
+        for name in ("sessions", "messages", "progressions", "definitions", names[-1]):
+            place(pilot).go("tables", name)
+            await ready(pilot)
+            assert place(pilot).target == name
+            assert grid(pilot).error is None
+            assert place(pilot).query_one("#failure").display is False
+    assert [path.name for path in store.parent.iterdir()] == ["state.db"]
 
 
 async def test_nothing_of_the_store_changes(store: Path) -> None:
