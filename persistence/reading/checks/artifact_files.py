@@ -13,14 +13,17 @@ from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, column, func, select, table
+from sqlalchemy import column, table
 
 from persistence.beneath import Root
+from persistence.reading.cells import Cells
 from persistence.reading.checks.result import Check, Tally
 from persistence.reading.keys import Key, choose_key, terms
-from persistence.reading.plans import Ask, Plan, Statement, run, value
-from persistence.reading.scans import Bookmark, Scan, key_is, key_values
-from persistence.records import Progress, TableShape
+from persistence.reading.plans import Plan, run, value
+from persistence.reading.previews import Source
+from persistence.reading.scans import Bookmark, Scan
+from persistence.reading.stored import stored
+from persistence.records import Preview, Progress, TableShape
 
 if TYPE_CHECKING:
     from persistence.reading.store import StoreReading
@@ -40,7 +43,6 @@ async def _gather(reading: StoreReading, tally: Tally, _now: float) -> AsyncGene
     key = None if shape is None else choose_key(shape, dialect)
     if shape is None or key is None or any(shape.column(n) is None for n in ("file_path", "session_id")):
         return
-    rooted = sessions is not None and sessions.column("artifacts_path") is not None
     scan = Scan(table(shape.name), key, terms(shape, key, None), dialect=dialect)
     place: Bookmark | None = None
     done = 0
@@ -48,7 +50,7 @@ async def _gather(reading: StoreReading, tally: Tally, _now: float) -> AsyncGene
         async with reading.reader.snapshot() as snapshot:
             rows = await run(snapshot, partial(scan.walk, place, _AT_ONCE))
             keys = [scan.key_of(row) for row in rows]
-            named = await run(snapshot, partial(_paths, shape, key, keys, rooted, dialect))
+            named = await run(snapshot, partial(_paths, shape, key, keys, sessions, dialect))
             tally.seen(snapshot.info)
         states = await asyncio.to_thread(_look, [(path, root) for _, path, root in named])
         for (each, _, _), state in zip(named, states, strict=True):
@@ -66,32 +68,32 @@ async def _gather(reading: StoreReading, tally: Tally, _now: float) -> AsyncGene
 
 
 def _paths(
-    shape: TableShape, key: Key, keys: Sequence[tuple[Any, ...]], rooted: bool, dialect: str
+    shape: TableShape, key: Key, keys: Sequence[tuple[Any, ...]], sessions: TableShape | None, dialect: str
 ) -> Plan[list[tuple[tuple[Any, ...], str, str | None]]]:
     """Of each artifact that names a file: its key, the path, and the folder of its session."""
-    own = table(shape.name)
+    own = Cells(table(shape.name), key, _sources(shape, "file_path", "session_id"), dialect)
+    rows = yield from own.read(keys, _LONGEST_PATH)
     out: list[tuple[tuple[Any, ...], str, str | None]] = []
-    roots: dict[Any, str | None] = {}
-    short: list[ColumnElement[Any]] = [
-        func.substr(column("file_path"), 1, _LONGEST_PATH + 1),
-        column("session_id"),
-    ]
-    for each in keys:
-        query: Select[Any] = select(*short).select_from(own).where(key_is(key, each))
-        found = yield Ask(Statement(query, dialect), key_values(each))
-        if not found or not isinstance(found[0][0], str) or not found[0][0]:
+    roots: dict[Any, str | None] = {None: None}
+    for each, row in zip(keys, rows, strict=True):
+        path, session = row or (None, None)
+        if isinstance(path, Preview):
+            path = path.head
+        if not isinstance(path, str) or not path:
             continue
-        path, session = found[0]
         if session not in roots:
-            roots[session] = None
-            if rooted and session is not None:
-                folder: Select[Any] = select(func.substr(column("artifacts_path"), 1, _LONGEST_PATH + 1))
-                same = column("id") == value(session)
-                rows = yield Ask(Statement(folder.select_from(table("sessions")).where(same), dialect))
-                root = rows[0][0] if rows else None
-                roots[session] = root if isinstance(root, str) and root else None
+            same = [column("id") == value(session)]
+            found = (
+                [] if sessions is None else (yield from stored(sessions, dialect, same, cells=_LONGEST_PATH))
+            )
+            root = found[0].get("artifacts_path") if found else None
+            roots[session] = root if isinstance(root, str) and root else None
         out.append((each, path, roots[session]))
     return out
+
+
+def _sources(shape: TableShape, *names: str) -> list[Source]:
+    return [Source(each.name, each.type) for name in names if (each := shape.column(name)) is not None]
 
 
 def _look(named: Sequence[tuple[str, str | None]]) -> list[bool | str]:
