@@ -14,6 +14,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widgets import Input, TextArea
 
 import themes
 from inspector import safe, settings
@@ -406,8 +407,10 @@ class InspectorApp(App[None]):
 
         return keys.display(binding)
 
-    def on_app_blur(self, event: events.AppBlur) -> None:
-        """Another window is in front; the store is followed as before."""
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Nothing blinks: a cursor that stands still is seen as well."""
+        if isinstance(event.widget, Input | TextArea):
+            event.widget.cursor_blink = False
 
 
 def run(

@@ -48,21 +48,37 @@ class RunQuery:
             for value in (self.agent, self.project, self.model, self.since, self.until, self.text)
         )
 
-    def filter(self) -> RunFilter | None:
-        """As the store is asked; None when nothing narrows."""
+    def filter(self, choices: Mapping[str, Sequence[str]] | None = None) -> RunFilter | None:
+        """As the store is asked; None when nothing narrows. With `choices` (what the store has, by field) a
+        value that is none of them stands for those that begin with it: somebody is still typing."""
         if not self.narrows:
             return None
         from persistence.records import RunFilter
 
+        known = choices or {}
         return RunFilter(
-            statuses=self.statuses,
-            agent=self.agent,
-            project=self.project,
-            model=self.model,
+            statuses=_begun(self.statuses, known.get("status", ())),
+            agent=_begins(self.agent, known.get("agent", ())),
+            project=_begins(self.project, known.get("project", ())),
+            model=_begins(self.model, known.get("model", ())),
             since=self.since,
             until=self.until,
             text=self.text,
         )
+
+
+def _begins(value: str | None, known: Sequence[str]) -> str | None:
+    return value if value is None or not known or "*" in value or value in known else f"{value}*"
+
+
+def _begun(statuses: tuple[str | None, ...], known: Sequence[str]) -> tuple[str | None, ...]:
+    out: list[str | None] = []
+    for status in statuses:
+        more: list[str] = []
+        if status is not None and status not in known:
+            more = [each for each in known if each.startswith(status)]
+        out += more or [status]
+    return tuple(dict.fromkeys(out))
 
 
 def parse(line: str) -> RunQuery:

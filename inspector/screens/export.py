@@ -89,7 +89,8 @@ class ExportScreen(Layer[None]):
             while target.exists():
                 target = stem.with_stem(f"{stem.stem}-{number}")
                 number += 1
-        return os.fsdecode(target)
+        shown, home = os.fsdecode(target), os.fsdecode(Path.home())
+        return f"~{shown[len(home):]}" if home not in ("", "/") and shown.startswith(f"{home}/") else shown
 
     @on(OptionList.OptionHighlighted, "#forms")
     def _form_chosen(self, event: OptionList.OptionHighlighted) -> None:

@@ -87,7 +87,7 @@ class RunsPlace(Place):
             self.loads.start("choices", self.db.run_choices)
 
     def _source(self) -> RowSource:
-        return self.db.runs(self._query.filter(), self._order)
+        return self.db.runs(self._query.filter(self._choices), self._order)
 
     def _show(self, *, keep_place: bool) -> None:
         grid = self.grid
@@ -105,6 +105,8 @@ class RunsPlace(Place):
             self.grid.show(message.value)
         elif message.what == "choices":
             self._choices = _choices(message.value)
+            if self._query.narrows:
+                self._show(keep_place=True)
 
     @on(LoadFailed)
     def _choices_failed(self, message: LoadFailed) -> None:
@@ -122,6 +124,7 @@ class RunsPlace(Place):
         self._line = message.text
         query = run_query.parse(message.text)
         self.bar.say(query.problems[0] if query.problems else "")
+        self.refresh_shell()
         if query == self._query or self.opened is None:
             return
         self._query = query

@@ -203,6 +203,12 @@ class TallView(ScrollView, can_focus=True):
     def restyle(self) -> None:
         """The width or the theme is another: a subclass drops the lines it has laid out."""
 
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
     def notify_style_update(self) -> None:
         self._styles.clear()
         self._strips.clear()

@@ -69,6 +69,7 @@ class WorthList(TallList):
         elif result.snapshots > 1:
             more = f"  across {result.snapshots} snapshots"
         if result.unknown:
-            told = f"{formats.count(result.unknown)} could not be told: " if result.severity != "unknown" else ""
-            more += f"  {told}{safe.text(result.why or 'why is not known')}"
+            if result.severity != "unknown":
+                more += f"  {formats.count(result.unknown)} could not be told:"
+            more += f"  {safe.text(result.why or 'why is not known')}"
         return sign, role, safe.text(result.sentence), more

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from inspector.app import InspectorApp
+from inspector.widgets.filter_bar import FilterBar
 
 __all__ = ["CONTROLS", "driven", "screen_lines", "screen_text", "settled", "typed"]
 
@@ -20,7 +21,7 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 """What must never be on a screen."""
 
 
-async def settled(pilot: Pilot[Any], *, rounds: int = 4) -> None:
+async def settled(pilot: Pilot[Any], *, rounds: int = 3) -> None:
     """Waits until nothing loads any more (following goes on by itself and is not waited for)."""
     for _ in range(rounds):
         await pilot.pause()
@@ -36,7 +37,9 @@ async def typed(pilot: Pilot[Any], text: str) -> None:
     names |= {'"': "quotation_mark", "[": "left_square_bracket", "]": "right_square_bracket"}
     for character in text:
         await pilot.press(names.get(character, character))
-    await asyncio.sleep(0.2)
+    for bar in pilot.app.screen.query(FilterBar):
+        while bar._timer is not None:
+            await asyncio.sleep(0.02)
     await settled(pilot)
 
 
