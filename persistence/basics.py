@@ -6,8 +6,13 @@ and `doctor` must start at once. Times are seconds since 1970 (UTC), sizes are b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from persistence.records import Cell
 
 __all__ = [
     "ABSENT",
@@ -19,6 +24,7 @@ __all__ = [
     "Progress",
     "ReadInfo",
     "Route",
+    "StoreFacts",
     "Unreadable",
 ]
 
@@ -102,3 +108,28 @@ class FileFacts:
     mode: int = 0
     links: int = 1
     state: str = ""  # a few words: "98 frames", "hot journal", "readable", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """What a store is (the Overview's head, `doctor`). Fields not known are None, never guessed."""
+
+    display: str  # masked, safe to show after `inspector.safe`
+    backend: Literal["sqlite", "postgresql"]
+    size: int | None
+    files: tuple[FileFacts, ...]
+    journal_mode: str | None
+    lineage: str | None  # schema_meta's lineage value, when there is such a row
+    version: str | None  # schema_meta's version value, as text
+    meta: tuple[tuple[str, Cell], ...]  # every row of schema_meta
+    library: str  # what reads it: "SQLite 3.40.1" or the server's version
+    exposed_to_wal_reset: bool | None
+    page_size: int | None = None
+    encoding: str | None = None
+    tables: int | None = None
+    known_tables: int | None = None  # how many of them are the operational schema's
+    missing_tables: tuple[str, ...] = ()
+    application_id: int | None = None
+    user_version: int | None = None
+    read: ReadInfo | None = None
+    extra: Mapping[str, Cell] = field(default_factory=dict)

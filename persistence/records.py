@@ -19,6 +19,7 @@ from persistence.basics import (
     Progress,
     ReadInfo,
     Route,
+    StoreFacts,
     Unreadable,
 )
 
@@ -325,31 +326,6 @@ class Missing:
 
     def __bool__(self) -> bool:
         return self.table or bool(self.columns) or self.unreadable is not None
-
-
-@dataclass(frozen=True, slots=True)
-class StoreFacts:
-    """What a store is (the Overview's head, `doctor`). Fields not known are None, never guessed."""
-
-    display: str  # masked, safe to show after `inspector.safe`
-    backend: Literal["sqlite", "postgresql"]
-    size: int | None
-    files: tuple[FileFacts, ...]
-    journal_mode: str | None
-    lineage: str | None  # schema_meta's lineage value, when there is such a row
-    version: str | None  # schema_meta's version value, as text
-    meta: tuple[tuple[str, Cell], ...]  # every row of schema_meta
-    library: str  # what reads it: "SQLite 3.40.1" or the server's version
-    exposed_to_wal_reset: bool | None
-    page_size: int | None = None
-    encoding: str | None = None
-    tables: int | None = None
-    known_tables: int | None = None  # how many of them are the operational schema's
-    missing_tables: tuple[str, ...] = ()
-    application_id: int | None = None
-    user_version: int | None = None
-    read: ReadInfo | None = None
-    extra: Mapping[str, Cell] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
 from inspector.reports import shapes
+from inspector.reports.lineage import beside_lines, trace_lines, verdict_lines
 
 if TYPE_CHECKING:
-    from persistence.lineage.report import LineageReport, Verdict
+    from persistence.lineage.report import LineageReport
     from persistence.records import Cell, FileFacts, StoreFacts
 
-__all__ = ["doctor_lines", "doctor_shape", "facts_of", "opens_shape", "whose"]
+__all__ = ["doctor_lines", "doctor_shape", "facts_of", "whose"]
 
 
 def facts_of(report: LineageReport) -> StoreFacts:
     """The facts of a SQLite store as its examination found them: no engine is loaded for that."""
-    from persistence.records import Preview, ReadInfo, Route, StoreFacts
+    from persistence.basics import Preview, ReadInfo, Route, StoreFacts
     from persistence.schema.known import TABLES
 
     seen, header = report.seen, report.header
@@ -62,26 +63,6 @@ def _one(values: tuple[Any, ...]) -> str | None:
     return told[-1] if isinstance(told[-1], str) else repr(told[-1])
 
 
-def opens_shape(report: LineageReport) -> dict[str, Any]:
-    """What each way of opening the store would do: `opens` is null where a profile has to decide."""
-    return {
-        verdict.mode: {
-            "opens": verdict.opens,
-            "why": verdict.why,
-            "refusal": None if verdict.refusal is None else verdict.refusal.as_dict(),
-        }
-        for verdict in report.verdicts
-    }
-
-
-def _verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    words = {"read_only": "read-only", "native": "natively", "compatibility": "compatibility"}
-    signs = {True: "✓", False: "✗", None: "?"}
-    for verdict in verdicts:
-        code = f"  ({verdict.refusal.code})" if verdict.refusal is not None else ""
-        yield f"{signs[verdict.opens]} {words[verdict.mode]}: {safe.text(verdict.why)}{code}"
-
-
 def whose(facts: StoreFacts) -> str:
     """Whose store it is, in words, by its own rows alone."""
     version = f", version {safe.text(facts.version)}" if facts.version is not None else ""
@@ -123,17 +104,20 @@ def doctor_shape(facts: StoreFacts) -> dict[str, Any]:
     }
 
 
-def doctor_lines(facts: StoreFacts, verdicts: Sequence[Verdict] = ()) -> Iterator[str]:
-    """The same for people, as visible lines of plain text."""
+def doctor_lines(facts: StoreFacts, report: LineageReport, *, trace: bool = False) -> Iterator[str]:
+    """The same for people, as visible lines of plain text; `trace` adds every read and rule."""
     yield safe.text(facts.display)
-    opens = [("opens" if not number else "", line) for number, line in enumerate(_verdict_lines(verdicts))]
-    yield from _pairs([*_head(facts), *opens])
+    yield from _pairs(_head(facts, readable=report.seen is not None))
+    yield ""
+    yield "opens"
+    yield from (f"  {line}" for line in verdict_lines(report))
     if facts.files:
         yield ""
         yield "files"
         wide = max(safe.width(safe.text(file.name)) for file in facts.files)
         for file in facts.files:
             yield f"  {safe.fit(safe.text(file.name), wide)}  {_file_words(file)}"
+    yield from (f"  {line}" for line in beside_lines(report))
     if facts.meta:
         yield ""
         yield "schema_meta"
@@ -142,11 +126,14 @@ def doctor_lines(facts: StoreFacts, verdicts: Sequence[Verdict] = ()) -> Iterato
         yield ""
         yield "not in this store (an older release has no such tables)"
         yield from _wrapped(facts.missing_tables)
+    if trace:
+        yield ""
+        yield from trace_lines(report)
 
 
-def _head(facts: StoreFacts) -> list[tuple[str, str]]:
+def _head(facts: StoreFacts, *, readable: bool) -> list[tuple[str, str]]:
     rows = [
-        ("whose", whose(facts)),
+        ("whose", whose(facts) if readable else "not known: its rows could not be read"),
         ("kind", "PostgreSQL database" if facts.backend != "sqlite" else "SQLite"),
     ]
     if facts.size is not None:
