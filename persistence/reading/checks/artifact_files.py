@@ -23,7 +23,7 @@ from persistence.reading.plans import Plan, run, value
 from persistence.reading.previews import Source
 from persistence.reading.scans import Bookmark, Scan
 from persistence.reading.stored import stored
-from persistence.records import Preview, Progress, TableShape
+from persistence.records import Cell, Preview, Progress, TableShape
 
 if TYPE_CHECKING:
     from persistence.reading.store import StoreReading
@@ -82,11 +82,11 @@ def _paths(
         if not isinstance(path, str) or not path:
             continue
         if session not in roots:
-            same = [column("id") == value(session)]
-            found = (
-                [] if sessions is None else (yield from stored(sessions, dialect, same, cells=_LONGEST_PATH))
-            )
-            root = found[0].get("artifacts_path") if found else None
+            root: Cell = None
+            if sessions is not None and sessions.column("id") is not None:
+                same = [column("id") == value(session)]
+                found = yield from stored(sessions, dialect, same, cells=_LONGEST_PATH)
+                root = found[0].get("artifacts_path") if found else None
             roots[session] = root if isinstance(root, str) and root else None
         out.append((each, path, roots[session]))
     return out
