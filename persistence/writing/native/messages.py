@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from persistence.engines.statements import Statement, Steps, Target
 from persistence.writing.native.conversation import touched
 from persistence.writing.native.group import Group
-from persistence.writing.native.rows import given, key, new_row, now, table, value
+from persistence.writing.native.rows import given, key, new_row, now, select_for_update, table, value
 from persistence.writing.values import identifier_fault, json_text, refuse
 
 __all__ = ["MessageWrites"]
@@ -127,8 +128,31 @@ def _written(values: dict[str, Any], lion_class: str | None) -> Steps[None]:
 
 
 def _appended(progression_id: str, message_ids: Sequence[str]) -> Steps[None]:
+    """Appends each id unless it is there: one by the one statement, several by reading the order once."""
+    if len(message_ids) > 1:
+        done = yield from _extended(progression_id, message_ids)
+        if done:
+            return
     for message_id in message_ids:
         yield _APPEND(k_id=progression_id, v_message_id=message_id)
+
+
+def _extended(progression_id: str, message_ids: Sequence[str]) -> Steps[bool]:
+    """Appends several ids to an order of texts; False, and nothing done, where it holds anything else."""
+    found = (yield select_for_update("progressions", "id", ("collection",))(k_id=progression_id)).first
+    if found is None:
+        return True
+    try:
+        order = json.loads(found[0].encode("utf-8"))
+    except ValueError:  # no JSON, or no UTF-8
+        return False
+    if not isinstance(order, list) or not all(type(entry) is str for entry in order):
+        return False
+    there = set(order)
+    longer = order + [one for one in dict.fromkeys(message_ids) if one not in there]
+    if len(longer) > len(order):
+        yield _REPLACE(k_id=progression_id, v_collection=json.dumps(longer))
+    return True
 
 
 class MessageWrites(Group):
