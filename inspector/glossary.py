@@ -17,6 +17,8 @@ WORDS: dict[str, str] = {
     "invocation": "One call of a skill or a playbook; it may have started several runs.",
     "contract": "The files a run was expected to produce; the verification says what was found.",
     "definition": "A stored text of a role, a skill or a playbook, in versions.",
+    "table": "Rows of one kind, with the same columns; a view is one that is worked out when it is read.",
+    "link": "A foreign key: a value that names a row of another table. What it names need not be there.",
     "lineage": "The application that manages a store: its schema is nobody else's to change.",
     "live": "Read in place, in rollback format: what another program commits is seen at the next read.",
     "live log": "Read in place beside the store's log, through the log's index, which is never written.",

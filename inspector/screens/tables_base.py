@@ -40,7 +40,7 @@ class TablesBase(Place):
             ("… (5.2 MB)", "the beginning of a long value; enter shows all of it"),
             ("10,000+", "at least that many: counting stopped there"),
         ),
-        words=("table", "link"),
+        words=("table", "link", "first part"),
     )
     PLACEHOLDER: ClassVar[str] = ""
 

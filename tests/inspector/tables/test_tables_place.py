@@ -336,7 +336,7 @@ async def test_tables_of_a_real_store_open(release: str, shared_stores: Path, tm
         await ready(pilot)
         names = list(place(pilot).shapes)
         assert "sessions" in names
-        for name in ("sessions", "messages", "progressions", "definitions", names[-1]):
+        for name in ("sessions", "messages", names[-1]):
             place(pilot).go("tables", name)
             await ready(pilot)
             assert place(pilot).target == name
