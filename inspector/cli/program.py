@@ -15,7 +15,8 @@ COMPLETE_VARIABLE = "_STORE_INSPECTOR_COMPLETE"
 COMMANDS: dict[str, str] = {
     "open": "Open a store (or the place to choose one) in the terminal.",
     "demo": "Build a gallery of demo stores and open it.",
-    "doctor": "Say what a store is, how it is read, and what lies beside it.",
+    "doctor": "Say whose store it is, what each open would do with it, and why.",
+    "explain": "Explain a refusal: what it means, and what to do.",
     "runs": "List the runs of a store.",
     "run": "Show one run and its conversation.",
     "tables": "List a store's tables, or the rows of one.",

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["refusal_lines"]
 
+_PLAIN = ("no-such-store", "usage", "store-error")
+"""What needs no page to be understood (it has one all the same)."""
+
 
 def refusal_lines(error: StoreError) -> Iterator[str]:
     """The refusal as visible lines of plain text."""
@@ -22,6 +25,7 @@ def refusal_lines(error: StoreError) -> Iterator[str]:
         ("observed", error.observed),
         ("what to do", error.remedy),
         ("committed before", ", ".join(error.committed) or None),
+        ("more", f"store-inspector explain {error.code}" if error.code not in _PLAIN else None),
     ):
         if said is not None:
             first, *more = safe.lines(said).split("\n")
