@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, column, false, literal_column, or_
+from sqlalchemy import ColumnElement, Text, and_, cast, column, false, literal_column, or_
 
 from persistence.errors import MissingTableError, StoreError
 from persistence.reading.listed import Field, Listed
@@ -95,11 +95,15 @@ async def find_table(reading: StoreReading, snapshot: Snapshot, name: str) -> Ta
 
 def listed_table(shape: TableShape, dialect: str, equal: Mapping[str, Cell]) -> Listed:
     """A table as it is listed: all columns but hidden ones, under equalities."""
-    for name in equal:
-        if shape.column(name) is None:
+    spelled: set[str] = set()
+    for name, wanted in equal.items():
+        declared = shape.column(name)
+        if declared is None:
             raise StoreError(
                 f"The table has no column {name!r}.", code="no-such-column", where=shape.name, observed=name
             )
+        if dialect != "sqlite" and isinstance(wanted, str) and not _takes_text(declared):
+            spelled.add(name)
     return Listed(
         shape,
         dialect,
@@ -107,16 +111,23 @@ def listed_table(shape: TableShape, dialect: str, equal: Mapping[str, Cell]) -> 
             Field(shown, Source(shown.name, declared.type))
             for shown, declared in zip(shown_columns(shape), _visible(shape), strict=True)
         ),
-        conditions=where_equal(equal),
-        equal=frozenset(equal),
+        conditions=where_equal(equal, spelled),
+        equal=frozenset(equal) - spelled,
+        narrowed=bool(spelled),
     )
 
 
-def where_equal(equal: Mapping[str, Cell]) -> tuple[ColumnElement[bool], ...]:
-    """Conditions that hold columns to values; None holds one to NULL."""
+def _takes_text(declared: TableColumn) -> bool:
+    """Whether a server compares the column with a text; a cell's text may be what it made of a uuid."""
+    kind = declared.type.lower()
+    return kind in ("text", "name", '"char"', "citext") or kind.startswith("char")
+
+
+def where_equal(equal: Mapping[str, Cell], spelled: Collection[str] = ()) -> tuple[ColumnElement[bool], ...]:
+    """Conditions that hold columns to values, those of `spelled` by their text; None holds one to NULL."""
     out: list[ColumnElement[bool]] = []
     for name, wanted in equal.items():
-        named: ColumnElement[Any] = column(name)
+        named: ColumnElement[Any] = cast(column(name), Text) if name in spelled else column(name)
         if isinstance(wanted, Preview):
             raise ValueError("a preview is not the value a row is looked up by")
         out.append(named.is_(None) if wanted is None else named == value(wanted))

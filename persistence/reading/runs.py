@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +121,7 @@ def _listing(reading: StoreReading, asked: Callable[[TableShape], _Asked], order
         return Listed(
             shape,
             snapshot.dialect,
-            _fields(shape, snapshot.dialect, counted),
+            _fields(shape, snapshot.dialect, counted, tables),
             conditions=conditions,
             equal=equal,
             narrowed=narrowed,
@@ -137,9 +137,13 @@ def _newest_first(shape: TableShape) -> Order | None:
     return None if name is None else Order(name, descending=True)
 
 
-def _fields(shape: TableShape, dialect: str, counted: bool) -> tuple[Field, ...]:
+def _fields(
+    shape: TableShape, dialect: str, counted: bool, tables: Mapping[str, TableShape]
+) -> tuple[Field, ...]:
     out = []
     for shown in COLUMNS:
+        if shown.links_to is not None and shown.links_to[0] not in tables:
+            shown = replace(shown, links_to=None)
         declared = shape.column(shown.name)
         length = length_in_seconds(shape, dialect) if shown.name == "length" else None
         if length is not None:

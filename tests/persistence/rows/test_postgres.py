@@ -126,6 +126,12 @@ async def test_filters(db: StateDB) -> None:
     found = await all_rows(db.rows("t", where={"n": 3}), 10)
     assert found and all(row.cells[1] == 3 for row in found)
     assert len(await all_rows(db.rows("t", where={"n": None}), 50)) == 100
+    # A cell that is shown as text finds its row by that text (a link followed, `--where` on a command line).
+    row = (await db.rows("t").window(6, 1)).rows[0]
+    for name, place in (("k", 0), ("u", 6), ("at", 7), ("num", 9)):
+        cell = row.cells[place]
+        text = cell if isinstance(cell, str) else str(cell)
+        assert [each.key for each in await all_rows(db.rows("t", where={name: text}), 5)] == [row.key]
     assert [row.key for row in await all_rows(db.rows("t", where={"s": "f", "flag": False}), 50)]
 
 
