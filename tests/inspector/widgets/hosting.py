@@ -13,6 +13,8 @@ from textual.widget import Widget
 from textual.worker import WorkerCancelled
 
 import themes
+from inspector.widgets.grid import Grid
+from persistence.reading.source import RowSource
 
 
 class Host(App[None]):
@@ -34,9 +36,6 @@ class Host(App[None]):
     def compose(self) -> ComposeResult:
         yield self._make()
 
-    async def on_event(self, event: Any) -> None:
-        await super().on_event(event)
-
     async def _on_message(self, message: Message) -> None:
         if type(message).__module__.startswith("inspector."):
             self.heard.append(message)
@@ -44,6 +43,21 @@ class Host(App[None]):
 
     def heard_of(self, kind: type[Message]) -> list[Any]:
         return [message for message in self.heard if isinstance(message, kind)]
+
+
+def grid_host(source: RowSource | None = None, **options: Any) -> Host:
+    """A windowed table on a screen of its own, showing a source."""
+
+    class Shown(Host):
+        def on_mount(self) -> None:
+            if source is not None:
+                self.query_one(Grid).show(source)
+
+    return Shown(lambda: Grid(id="rows", **options))
+
+
+def grid_of(pilot: Pilot[None]) -> Grid:
+    return pilot.app.query_one(Grid)
 
 
 async def settled(pilot: Pilot[None]) -> None:
