@@ -52,6 +52,13 @@ class CopyNeeded(Exception):
         self.reason = reason
 
 
+class _Again(BaseException):
+    """The store moved under a statement inside a longer piece of work: all of it is begun again.
+
+    No Exception, so that the work does not take it for an error of its own.
+    """
+
+
 class Stop:
     """Ends what a session does, from any thread: at a deadline, or because somebody asked."""
 
@@ -137,6 +144,7 @@ class Session:
         self.strict = strict
         self.stop = Stop()
         self.info: ReadInfo | None = None
+        self.opened: Callable[[sqlite3.Connection], None] | None = None  # called before it reads
         self.closing: Callable[[], None] | None = None  # called before the connection is closed
         self.offered: PrivateCopy | None = None  # made because this session asked for one
         self.held_since = 0.0
@@ -164,8 +172,16 @@ class Session:
             connection = self._connection or self._open()
             try:
                 result = work(connection)
+            except _Again:
+                pass
             except sqlite3.Error as error:
                 self._after(error)
+            except (CancelledReadError, DeadlineError):
+                raise
+            except Exception:
+                if self._unmoved():
+                    raise
+                self.close()  # what it stumbled over may be pages of two states
             else:
                 if self._unmoved():
                     self._answers += 1
@@ -174,6 +190,17 @@ class Session:
             time.sleep(min(0.001 * attempt, 0.02))
         raise self._moving()
 
+    def within(self, work: Callable[[sqlite3.Connection], T], seconds: float | None) -> T:
+        """One statement of a longer piece of work that `run` runs, with a deadline of its own. Raises the
+        typed errors, or begins the whole piece again."""
+        self.stop.arm(seconds)
+        assert self._connection is not None
+        try:
+            return work(self._connection)
+        except sqlite3.Error as error:
+            self._after(error)
+            raise _Again from None
+
     @property
     def holding(self) -> bool:
         """Whether it holds something a writer may wait for."""
@@ -181,13 +208,7 @@ class Session:
 
     def close(self) -> None:
         """Lets the store go. `run` opens it again."""
-        connection, self._connection = self._connection, None
-        if self.closing is not None and connection is not None:
-            with contextlib.suppress(Exception):
-                self.closing()
-        self.stop._connection = None
-        if connection is not None:
-            connection.close()
+        self._disconnect()
         for copy in (self._copy, self.offered):
             if copy is not None:
                 self.shelf.give_back(copy)
@@ -195,6 +216,15 @@ class Session:
         self._copy = self.offered = None
         if gate is not None:
             gate.leave()
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        self.stop._connection = None
+        if connection is not None:
+            if self.closing is not None:
+                with contextlib.suppress(Exception):
+                    self.closing()
+            connection.close()
 
     # -- opening ------------------------------------------------------------------------------------
 
@@ -307,8 +337,7 @@ class Session:
             if not str(error).startswith(_MALFORMED):
                 raise
             # A schema with one broken entry is read without that entry, where SQLite is told to be lenient.
-            if self._connection is not None:
-                self._connection.close()
+            self._disconnect()
             connection = self._prepared(uri, lenient=True)
             assert self.info is not None
             notice = Notice("schema-damaged", f"A part of the schema could not be read: {error}.")
@@ -326,6 +355,9 @@ class Session:
             connection.execute(f"PRAGMA {setting}")
         if lenient:
             connection.execute("PRAGMA writable_schema=1")
+        if self.opened is not None:
+            self.opened(connection)
+        # From here to the close a writer may have to wait: as little as can be is done in between.
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         self.held_since = time.monotonic()

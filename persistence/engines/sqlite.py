@@ -7,25 +7,25 @@ which the kernel holds to reading where it can.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection, Executable, create_engine
-from sqlalchemy.exc import StatementError
 from sqlalchemy.pool import NullPool
 
-from persistence.engines import landlock, token
-from persistence.engines.reader import DEADLINE
-from persistence.engines.session import CopyNeeded, Session
+from persistence.engines import token
+from persistence.engines.bound import Bound, Waits
+from persistence.engines.reader import DEADLINE, Snapshot
+from persistence.engines.session import Session
 from persistence.engines.shelf import COPY_LIMIT, Shelf
-from persistence.engines.thread import Worker, in_thread
-from persistence.errors import CopyRefusedError, StoreMovedError
+from persistence.engines.thread import in_thread
+from persistence.errors import StoreMovedError
 from persistence.files import os_refusal, resolve
 from persistence.location import StoreLocation
 from persistence.records import Progress, ReadInfo
@@ -34,41 +34,7 @@ __all__ = ["SqliteReader", "SqliteSnapshot"]
 
 T = TypeVar("T")
 
-LAPSE = 1.0
-"""Seconds after which a snapshot on a live route is let go between two statements: a held one keeps the
-writer's log from being folded in. The next statement opens another, and `info.snapshots` says so."""
-
 _LOADS = 5  # how often a load is begun again when the store moved under it
-_COPIES = 3
-
-
-class _Bound:
-    """What belongs to a snapshot's thread, and must not keep the snapshot itself alive."""
-
-    def __init__(self, session: Session, connect: Callable[[sqlite3.Connection], Connection]) -> None:
-        self.session = session
-        self._connect = connect
-        self._alchemy: Connection | None = None
-        session.closing = self._let_go
-        self.worker = Worker(
-            begin=landlock.restrict, ended=session.close, lapse=self._lapse, idle=session.close
-        )
-
-    def connected(self, driver: sqlite3.Connection) -> Connection:
-        """SQLAlchemy's connection over the session's present one."""
-        if self._alchemy is None:
-            self._alchemy = self._connect(driver)
-        return self._alchemy
-
-    def _let_go(self) -> None:
-        connection, self._alchemy = self._alchemy, None
-        if connection is not None:
-            connection.close()
-
-    def _lapse(self) -> float | None:
-        if not self.session.holding:
-            return None
-        return max(0.0, self.session.held_since + LAPSE - time.monotonic())
 
 
 class SqliteSnapshot:
@@ -82,7 +48,7 @@ class SqliteSnapshot:
         self._deadline = deadline
         self._auto = auto
         self._expected: ReadInfo | None = None
-        self._bound = _Bound(session, reader.connect)
+        self._bound = Bound(session, reader.connect)
         weakref.finalize(self, self._bound.worker.drop)  # when it is forgotten
 
     @property
@@ -95,20 +61,7 @@ class SqliteSnapshot:
     async def rows(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
-        given, bound = dict(parameters or {}), self._bound
-
-        def work(driver: sqlite3.Connection) -> list[Sequence[Any]]:
-            connection = bound.connected(driver)
-            try:
-                if isinstance(statement, str):
-                    result = connection.exec_driver_sql(statement, given)
-                else:
-                    result = connection.execute(statement, given)
-                return cast("list[Sequence[Any]]", result.all() if result.returns_rows else [])
-            except StatementError as error:
-                raise error.orig or error from None
-
-        return await self.on_driver(work)
+        return await self.on_driver(partial(self._bound.rows, statement, parameters))
 
     async def first(
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
@@ -121,40 +74,9 @@ class SqliteSnapshot:
         return None if row is None else row[0]
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        run = partial(self._session.run, work, self._deadline)
-        for _ in range(_COPIES):
-            try:
-                result = await self._bound.worker.call(run, self._session.stop.ask)
-            except CopyNeeded as needed:
-                await self._copy(needed)
-            else:
-                self._reader.last = self.info
-                return result
-        raise StoreMovedError(
-            "The store changed under every copy of it.", where=self._reader.location.display
-        )
-
-    async def _copy(self, needed: CopyNeeded) -> None:
-        where = self._reader.location.display
-        if self._auto:
-            raise CopyRefusedError(
-                "The store has changed, and it can only be read from a private copy, which nobody asked for.",
-                code="copy-not-asked",
-                where=where,
-                observed=needed.reason,
-                remedy="Refresh to read it as it is now.",
-            )
-        session, shelf = self._session, self._reader.shelf
-        stop = session.stop
-
-        def make() -> None:
-            copy = shelf.make(session.path, where, lambda: stop.asked)
-            if stop.asked:  # nobody waits any more
-                shelf.give_back(copy)
-            else:
-                session.offered = copy
-
-        await in_thread(make, stop.ask)
+        result = await self._bound.call(partial(self._session.run, work, self._deadline), auto=self._auto)
+        self._reader.last = self.info
+        return result
 
     async def begin(self) -> None:
         try:
@@ -212,11 +134,13 @@ class SqliteReader:
 
     async def load(
         self,
-        work: Callable[[SqliteSnapshot], Awaitable[T]],
+        work: Callable[[Snapshot], Awaitable[T]],
         *,
         deadline: float | None = DEADLINE,
         auto: bool = False,
     ) -> T:
+        with contextlib.suppress(Waits):
+            return await self._at_once(work, deadline, auto)
         for attempt in range(_LOADS):
             try:
                 async with self._loading(deadline, False, auto, strict=True) as snapshot:
@@ -226,6 +150,17 @@ class SqliteReader:
                     raise
                 await asyncio.sleep(0.01 * attempt)
         raise AssertionError  # the loop returns or raises
+
+    async def _at_once(
+        self, work: Callable[[Snapshot], Awaitable[T]], deadline: float | None, auto: bool
+    ) -> T:
+        bound = Bound(self._session(generic=False, strict=True), self.connect)
+        try:
+            result = await bound.at_once(work, deadline, auto=auto)
+            self.last = bound.session.info
+            return result
+        finally:
+            await bound.worker.end()
 
     async def token(self) -> token.Token:
         def take() -> token.Token:
@@ -253,6 +188,8 @@ class SqliteReader:
         finally:
             del self._opened.driver
 
+    def _session(self, *, generic: bool, strict: bool) -> Session:
+        return Session(self._path, self.location.display, shelf=self.shelf, generic=generic, strict=strict)
+
     def _loading(self, deadline: float | None, generic: bool, auto: bool, *, strict: bool) -> _Loading:
-        session = Session(self._path, self.location.display, shelf=self.shelf, generic=generic, strict=strict)
-        return _Loading(SqliteSnapshot(self, session, deadline, auto))
+        return _Loading(SqliteSnapshot(self, self._session(generic=generic, strict=strict), deadline, auto))

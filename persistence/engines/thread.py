@@ -45,12 +45,12 @@ class Worker:
 
     async def call(self, work: Callable[[], T], interrupt: Callable[[], None]) -> T:
         """What `work` answers, on the thread. Cancelling calls `interrupt` first."""
+        loop = asyncio.get_running_loop()
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._run, name=f"store-reader-{next(_numbers)}", daemon=True
             )
             self._thread.start()
-        loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._calls.put((loop, future, work))
         try:

@@ -44,7 +44,7 @@ READS = {
     "pragma function": "SELECT name FROM pragma_table_info('t')",
     "pragma value": "PRAGMA journal_mode",
     "dbstat": "SELECT count(*) FROM dbstat",
-    "recursive": "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 9) SELECT max(n) FROM c",
+    "recursive": "WITH RECURSIVE c(n) AS (VALUES (1) UNION SELECT n + 1 FROM c LIMIT 9) SELECT n FROM c",
     "window": "SELECT row_number() OVER (ORDER BY a) FROM t LIMIT 1",
     "sorted in memory": "SELECT b FROM t ORDER BY b DESC",
     "explain": "EXPLAIN QUERY PLAN SELECT * FROM t WHERE a = 1",

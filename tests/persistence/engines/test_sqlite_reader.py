@@ -14,9 +14,9 @@ from typing import TypeVar, cast
 import pytest
 from sqlalchemy import column, func, select, table
 
-from persistence.engines import landlock, sqlite
+from persistence.engines import bound, landlock
 from persistence.engines.gate import gate_for
-from persistence.engines.reader import open_reader
+from persistence.engines.reader import Snapshot, open_reader
 from persistence.engines.sqlite import SqliteReader
 from persistence.errors import (
     BusyError,
@@ -340,7 +340,7 @@ async def test_a_snapshot_does_not_hold_the_writers_log_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Held too long it is let go between two statements; the next one says that it saw another state."""
-    monkeypatch.setattr(sqlite, "LAPSE", 0.1)
+    monkeypatch.setattr(bound, "LAPSE", 0.1)
     store = make(tmp_path / "s.db")
     with writer(store, "INSERT INTO t VALUES (1000, 'x')") as other:
         async with reader_of(store).snapshot() as snapshot:
@@ -367,33 +367,80 @@ async def test_a_writer_that_closes_folds_its_log_in_when_no_read_is_in_progress
         assert await snapshot.scalar(COUNT) == ROWS + 1 and snapshot.info.route is Route.SETTLED
 
 
-async def test_a_load_is_of_one_state_or_begins_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_load_is_of_one_state_or_begins_again(tmp_path: Path, waits: bool) -> None:
+    """In one hop, on the thread that reads; or, when it waits for something else, statement by statement."""
     store = make(tmp_path / "s.db")
-    reader = reader_of(store)
-    tries = 0
+    threads: list[int] = []
 
-    async def work(snapshot: sqlite.SqliteSnapshot) -> tuple[int, int]:
-        nonlocal tries
-        tries += 1
+    def write() -> None:
+        with writer(store, "INSERT INTO t VALUES (1000, 'x')") as other:
+            other.close()
+
+    meanwhile = on_the_loops_thread(write)
+
+    async def work(snapshot: Snapshot) -> tuple[int, int]:
         first = await snapshot.scalar(COUNT)
-        if tries == 1:
-            with writer(store, "INSERT INTO t VALUES (1000, 'x')") as other:
-                other.close()
+        if waits:
+            await asyncio.sleep(0)
+        threads.append(threading.get_ident())
+        if len(threads) == 1:
+            write() if waits else meanwhile()
         return int(first), int(await snapshot.scalar(COUNT))
 
-    assert await reader.load(work) == (ROWS + 1, ROWS + 1) and tries == 2
+    reader = reader_of(store)
+    assert await reader.load(work) == (ROWS + 1, ROWS + 1) and len(threads) == 2
+    assert (threading.get_ident() in threads) == waits
+    assert reader.last is not None and reader.last.token == await reader.token()
 
 
-async def test_a_load_that_never_agrees_is_given_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_load_that_never_agrees_is_given_up(tmp_path: Path, waits: bool) -> None:
     store = make(tmp_path / "s.db")
+    meanwhile = on_the_loops_thread(lambda: os.utime(store))
 
-    async def work(snapshot: sqlite.SqliteSnapshot) -> None:
+    async def work(snapshot: Snapshot) -> None:
         await snapshot.scalar(COUNT)
-        os.utime(store)
+        if waits:
+            await asyncio.sleep(0.001)
+            os.utime(store)
+        else:
+            meanwhile()
         await snapshot.scalar(COUNT)
 
     with pytest.raises(StoreMovedError):
         await reader_of(store).load(work)
+
+
+async def test_a_loads_statements_fail_as_a_snapshots_do(settled: SqliteReader) -> None:
+    async def work(snapshot: Snapshot) -> int:
+        with pytest.raises(MissingTableError):
+            await snapshot.rows("SELECT * FROM absent")
+        with pytest.raises(DeadlineError):
+            await snapshot.rows(ENDLESS)
+        assert await snapshot.first(COUNT) == (ROWS,) and snapshot.dialect == "sqlite"
+        assert snapshot.info.route is Route.SETTLED
+        return int(await snapshot.on_driver(lambda driver: driver.execute("SELECT 7").fetchone()[0]))
+
+    assert await settled.load(work, deadline=0.1) == 7
+    with pytest.raises(ZeroDivisionError):
+        await settled.load(lambda snapshot: snapshot.on_driver(lambda driver: 1 // 0))
+    with pytest.raises(StoreDamagedError):
+        await settled.load(_fails)
+
+
+async def _fails(snapshot: Snapshot) -> None:
+    await snapshot.scalar(COUNT)
+    raise StoreDamagedError("as the reader of a value does")
+
+
+async def test_a_load_of_a_copy(tmp_path: Path) -> None:
+    reader = reader_of(hot_journal(tmp_path / "s.db"))
+    with pytest.raises(CopyRefusedError):
+        await reader.load(lambda snapshot: snapshot.scalar(COUNT), auto=True)
+    assert await reader.load(lambda snapshot: snapshot.scalar(COUNT)) == ROWS
+    assert reader.last is not None and reader.last.route is Route.COPY
+    await reader.close()
 
 
 async def test_a_snapshot_over_two_states_says_so(tmp_path: Path) -> None:
