@@ -8,7 +8,7 @@ have left the window is cancelled only when it is slow.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -124,7 +124,7 @@ class GridLoads:
         self._later = False
         self._grid.ask()
 
-    def _run(self, group: str, work: Callable[[], Awaitable[None]]) -> Worker[None]:
+    def _run(self, group: str, work: Callable[[], Coroutine[Any, Any, None]]) -> Worker[None]:
         # A function, not a coroutine: one that is cancelled before it begins is never made.
         return self._grid.run_worker(work, group=f"grid {group}", name=f"grid {group}", exclusive=True)
 
