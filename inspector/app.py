@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,8 +15,7 @@ from textual.widgets import Input, TextArea
 
 import themes
 from inspector import safe, settings
-from inspector.follow import Follower, terminal_gone
-from inspector.loader import Loader
+from inspector.follow import terminal_gone
 from inspector.messages import (
     GoTo,
     Loaded,
@@ -31,12 +27,12 @@ from inspector.messages import (
 )
 from inspector.navigation import Address
 from inspector.navigator import Navigator
-from inspector.opened import OpenedStore, open_store
+from inspector.opened import OpenedStore
 from inspector.screens import place_info
 from inspector.screens.place import Place
-from persistence.errors import LocationError, StoreError
-from persistence.location import StoreLocation, locate
-from persistence.records import Notice, Route
+from inspector.store_session import StoreSession
+from persistence.errors import StoreError
+from persistence.location import StoreLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,16 +93,10 @@ class InspectorApp(App[None]):
         super().__init__()
         self.config = config or settings.load()
         self.gallery = gallery
-        self.location: StoreLocation | None = None
-        self.opened: OpenedStore | None = None
-        self.tables: frozenset[str] | None = None
-        self.refusal: StoreError | None = None
         self.fault: Exception | None = None
         self.writes_armed = False
-        self.state_words = ""
+        self.session = StoreSession(self)
         self.places = Navigator(self)
-        self.follower = Follower(self, on=self.config.follow)
-        self.loads = Loader(self)
         self._store = location
         if start_place is None:
             start_place = "runs" if location is not None else "open"
@@ -154,10 +144,7 @@ class InspectorApp(App[None]):
             self.exit(return_code=0)
 
     async def on_unmount(self) -> None:
-        self.follower.stop()
-        if self.opened is not None:
-            with suppress(TimeoutError, StoreError, OSError):
-                await asyncio.wait_for(self.opened.db.close(), 2)
+        await self.session.close()
 
     def _handle_exception(self, error: Exception) -> None:
         """Our fault: leave at once, say so on a page of its own (`run`), and never with a traceback."""
@@ -171,64 +158,55 @@ class InspectorApp(App[None]):
 
     # -- the store ----------------------------------------------------------------------------------------
 
+    @property
+    def location(self) -> StoreLocation | None:
+        return self.session.location
+
+    @property
+    def opened(self) -> OpenedStore | None:
+        return self.session.opened
+
+    @property
+    def tables(self) -> frozenset[str] | None:
+        """The names of the store's tables; None while they are not known."""
+        return self.session.tables
+
+    @property
+    def refusal(self) -> StoreError | None:
+        return self.session.refusal
+
     def open_store(self, store: StoreLocation | str) -> None:
         """Opens another store, in place of the one that is open."""
-        try:
-            location = store if isinstance(store, StoreLocation) else locate(store)
-        except LocationError as error:
-            self.post_message(StoreRefused(error))
-            return
-        self._leave_store()
-        self.location = location
-        self.state_words = "opening …"
-        self.refusal = None
-        self.loads.start("store", lambda: open_store(location))
+        if self.location is not None:
+            self._start = Address("runs")
+        self.session.open(store)
         self.refresh_shell()
-
-    def _leave_store(self) -> None:
-        self.follower.stop()
-        self.loads.cancel_all()
-        opened, self.opened = self.opened, None
-        self.tables = None
-        if opened is not None:
-            self.run_worker(opened.db.close(), name="close", exit_on_error=False)
 
     @on(Loaded)
     def _loaded(self, message: Loaded) -> None:
-        if not self.loads.takes(message):
+        if not self.session.loaded(message):
             return
-        if message.what == "store":
-            self.post_message(StoreOpened(message.value))
-        elif message.what == "facts" and self.opened is not None:
-            self.opened.facts, tables = message.value
-            self.tables = tables
-            self._remember("opens")
-            self.refresh_shell()
-            if isinstance(self.screen, Place):
-                self.screen.facts_arrived()
+        place = self.place
+        if place is not None and place.NAME in self.places.missing:
+            self.go(Address("overview"))  # a store of another kind: what it is comes first
+        elif place is not None:
+            place.facts_arrived()
+        self.refresh_shell()
 
     @on(LoadFailed)
     def _load_failed(self, message: LoadFailed) -> None:
-        if not self.loads.takes(message):
-            return
-        if message.what == "store":
-            self.post_message(StoreRefused(message.error))
-        else:
-            self.notify(safe.text(message.error.message), severity="error", markup=False)
+        error = self.session.failed(message)
+        if error is not None:
+            self.notify(safe.text(error.message), severity="error", markup=False)
 
     @on(StoreOpened)
     def _store_opened(self, message: StoreOpened) -> None:
-        self.opened = message.opened
-        self.state_words = ""
-        self.follower.start(message.opened.db)
-        self._load_facts()
+        self.session.opened_now(message.opened)
         self._begin(self._start if self._start.place != "open" else Address("runs"))
 
     @on(StoreRefused)
     def _store_refused(self, message: StoreRefused) -> None:
-        self.refusal = message.error
-        self.state_words = "not open"
-        self._remember(message.error.code)
+        self.session.refused_now(message.error)
         self._begin(Address("refused"))
 
     def _begin(self, address: Address) -> None:
@@ -242,37 +220,9 @@ class InspectorApp(App[None]):
             place.reload()
         self.refresh_shell()
 
-    def _load_facts(self) -> None:
-        opened = self.opened
-        if opened is None:
-            return
-
-        async def read() -> Any:
-            facts = await opened.db.facts()
-            shapes = await opened.db.catalogue()
-            return facts, frozenset(shape.name for shape in shapes)
-
-        self.loads.start("facts", read)
-
-    def _remember(self, verdict: str) -> None:
-        if self.location is None or not self.config.history:
-            return
-        from inspector import recents
-
-        opened = self.opened
-        facts = opened.facts if opened is not None else None
-        recents.remember(
-            self.location,
-            kind=(opened.lineage if opened is not None else None) or "",
-            size=facts.size if facts is not None else None,
-            verdict=verdict,
-            limit=self.config.recents,
-        )
-
     @on(StoreMoved)
     def _store_moved(self) -> None:
-        read = self.opened.read if self.opened is not None else None
-        if self.follower.on and read is not None and read.route is not Route.COPY:
+        if self.session.follows:
             self.refresh_store()
         else:
             self.refresh_shell()
@@ -284,11 +234,13 @@ class InspectorApp(App[None]):
     def refresh_store(self) -> None:
         """Reads again what is shown; other places do so when they are next seen."""
         if self.opened is None:
-            if self._store is not None or self.location is not None:
-                self.open_store(self.location or self._store or "")
+            wanted = self.location or self._store
+            if wanted is not None:
+                self.session.open(wanted)
+                self.refresh_shell()
             return
-        self.follower.caught_up()
-        self._load_facts()
+        self.session.follower.caught_up()
+        self.session.load_facts()
         for place in self.places.others:
             place.mark_stale()
         if self.place is not None:
@@ -298,18 +250,7 @@ class InspectorApp(App[None]):
     def busy(self) -> bool:
         """Whether what is shown is still being loaded."""
         place = self.place
-        return self.loads.running() or (place is not None and place.loads.running())
-
-    @property
-    def notices(self) -> Sequence[Notice]:
-        """What must be told for as long as it holds (DESIGN 9)."""
-        found: list[Notice] = []
-        if self.location is not None:
-            found += [Notice("location", text) for text in self.location.notices]
-        read = self.opened.read if self.opened is not None else None
-        if read is not None:
-            found += read.notices
-        return found
+        return self.session.loads.running() or (place is not None and place.loads.running())
 
     # -- places ---------------------------------------------------------------------------------------------
 
@@ -352,9 +293,10 @@ class InspectorApp(App[None]):
             self.go(Address("open"))
 
     def action_follow(self) -> None:
-        self.follower.on = not self.follower.on
-        self.notify("following the store" if self.follower.on else "not following the store", markup=False)
-        if self.follower.on and self.follower.moved:
+        follower = self.session.follower
+        follower.on = not follower.on
+        self.notify("following the store" if follower.on else "not following the store", markup=False)
+        if follower.on and follower.moved:
             self.refresh_store()
         self.refresh_shell()
 
@@ -373,7 +315,7 @@ class InspectorApp(App[None]):
     def action_notices(self) -> None:
         from inspector.screens.notices import NoticesScreen
 
-        self.push_screen(NoticesScreen(self.notices))
+        self.push_screen(NoticesScreen(self.session.notices))
 
     async def action_quit(self) -> None:
         self.exit()

@@ -92,6 +92,9 @@ _NAMES = {
     "minus": "-",
     "equals_sign": "=",
     "full_stop": ".",
+    "number_sign": "#",
+    "tilde": "~",
+    "backspace": "bksp",
     "comma": ",",
 }
 

@@ -207,16 +207,16 @@ class Place(Screen[None]):
         self.query_one("#store-line", StoreLine).show_store(
             app.location,
             app.opened,
-            following=app.follower.on,
-            stale=app.follower.moved,
-            state=app.state_words,
+            following=app.session.follower.on,
+            stale=app.session.follower.moved,
+            state=app.session.state_words,
         )
         info = place_info(self.NAME)
         current = info.parent or info.name if info else self.NAME
         self.query_one("#places-line", PlacesLine).show_places(
             app.places.numbered, current, app.places.missing
         )
-        self.query_one("#notice-line", NoticeLine).show_notices(app.notices)
+        self.query_one("#notice-line", NoticeLine).show_notices(app.session.notices)
         self.query_one("#status-line", StatusLine).show_status(self.crumbs(), self._status)
         self.set_class(app.writes_armed, "-writes")
 

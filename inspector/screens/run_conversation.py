@@ -15,21 +15,19 @@ from inspector import formats, safe
 from inspector.clipboard import Copy
 from inspector.conversation_text import pieces
 from inspector.exporting import Exportable
-from inspector.hits import Hits
 from inspector.keys import bind
-from inspector.messages import Loaded, LoadFailed, LoadProgressed
+from inspector.messages import Loaded, LoadFailed
 from inspector.screens.run_head import text_of
 from inspector.screens.run_pane import RunPane
 from inspector.typeset.lines import Line, Run, line
 from inspector.widgets.conversation import Conversation
 from inspector.widgets.conversation_entry import Manner
+from inspector.widgets.conversation_search import ConversationSearch
 from inspector.widgets.grid_jump import JumpCard
 from inspector.widgets.pieces import Piece, PieceLine
-from inspector.widgets.search_line import SearchLine
 from persistence.records import Preview, Unreadable
 
 if TYPE_CHECKING:
-    from inspector.loader import Report
     from persistence.records import Cell, RunDetail, TranscriptEntry
 
 __all__ = ["ConversationPane", "Thread", "threads"]
@@ -67,43 +65,21 @@ class ConversationPane(RunPane):
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
         bind("conversation.branch", "b", "branch(1)", "branch", "The next branch of this run"),
         bind("conversation.branch_back", "B", "branch(-1)", "branch before", "The branch before", show=False),
-        bind(
-            "conversation.jump",
-            "ctrl+g,number_sign",
-            "jump",
-            "jump",
-            "To a message by its number",
-            show=False,
-        ),
-        bind(
-            "conversation.next_hit",
-            "n",
-            "hit(1)",
-            "next hit",
-            "The next message that has the words",
-            show=False,
-        ),
-        bind(
-            "conversation.hit_before",
-            "N",
-            "hit(-1)",
-            "hit before",
-            "The one before that has them",
-            show=False,
-        ),
+        bind("conversation.jump", "ctrl+g,number_sign", "jump", "jump", "To a message by number", show=False),
+        bind("conversation.next_hit", "n", "hit(1)", "next hit", "The next message with the words", show=False),
+        bind("conversation.hit_before", "N", "hit(-1)", "hit before", "The one before with them", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self.thread: Thread | None = None
         self._keep = False
-        self._hits: Hits | None = None
-        self._jumped = False
 
     def compose(self) -> ComposeResult:
         yield PieceLine(id="threads")
-        yield Conversation(id="conversation")
-        yield SearchLine(id="search")
+        conversation = Conversation(id="conversation")
+        yield conversation
+        yield ConversationSearch(conversation, id="search")
 
     @property
     def list(self) -> Conversation:
@@ -175,8 +151,6 @@ class ConversationPane(RunPane):
             self.list.show(message.value, keep=self._keep)
             self._go_to_wanted()
             self.changed()
-        elif message.what == "search":
-            self._searched(message.value)
 
     def _go_to_wanted(self) -> None:
         """To the message another view pointed at."""
@@ -265,88 +239,19 @@ class ConversationPane(RunPane):
 
     # -- searching -----------------------------------------------------------------------------------
 
+    @property
+    def searcher(self) -> ConversationSearch:
+        return self.query_one("#search", ConversationSearch)
+
     def search(self) -> bool:
-        self.query_one("#search", SearchLine).enter()
+        self.searcher.enter()
         return True
 
-    @on(SearchLine.Asked)
-    def _search(self, message: SearchLine.Asked) -> None:
-        transcript = self.list.transcript
-        if transcript is None:
-            return
-        if self._hits is not None and self._hits.text == message.text and self._hits.complete:
-            self.action_hit(1)
-            return
-        self._hits = hits = Hits(message.text)
-        self._jumped = False
-        self.list.mark_found(message.text)
-
-        async def look(report: Report) -> Hits:
-            found = transcript.search(hits.text)
-            try:
-                async for part in found:
-                    hits.add(part.positions)
-                    report(part.progress)
-            finally:
-                await found.aclose()  # type: ignore[attr-defined]
-            hits.complete = True
-            return hits
-
-        self.loads.start_reporting("search", look)
-
-    @on(LoadProgressed)
-    def _searched_on(self, message: LoadProgressed) -> None:
-        if self.loads.takes(message) and self._hits is not None:
-            self._jump_once(self._hits)
-            done = formats.percent(message.progress.done, message.progress.total or 1)
-            self._say_hits(self._hits, f", {done} looked through, esc stops")
-
-    def _searched(self, hits: Hits) -> None:
-        self._jump_once(hits, last=True)
-        self._say_hits(hits)
-
-    def _jump_once(self, hits: Hits, *, last: bool = False) -> None:
-        """To the first hit from where one is, as soon as it is known; to the first of all at the end."""
-        if self._jumped:
-            return
-        at = hits.after(self.list.cursor - 1, wrap=last)
-        if at is not None:
-            self._jumped = True
-            self.list.go_to(at)
-
-    def _say_hits(self, hits: Hits, more: str = "") -> None:
-        bar = self.query_one("#search", SearchLine)
-        if not hits.positions:
-            bar.say(
-                "nothing so far" + more if more else "no message has these words",
-                "quiet" if more else "notice",
-            )
-            return
-        number = hits.number(self.list.cursor)
-        which = f"{formats.count(number)} of " if number is not None else ""
-        found = formats.several(len(hits.positions), "message")
-        bar.say(f"{which}{found}{more or ', n the next, N the one before'}")
-
-    @on(SearchLine.Left)
-    def _search_left(self, message: SearchLine.Left) -> None:
-        if message.closed:
-            self.loads.cancel("search")
-            self._hits = None
-            self.list.mark_found("")
-        self.list.focus()
-
     def action_hit(self, step: int) -> None:
-        hits = self._hits
-        if hits is None or not hits.positions:
-            self.search()
-            return
-        at = hits.after(self.list.cursor) if step > 0 else hits.before(self.list.cursor)
-        if at is not None:
-            self.list.go_to(at)
-            self._say_hits(hits)
+        self.searcher.hit(step)
 
     def close_layer(self) -> bool:
-        return self.query_one("#search", SearchLine).close()
+        return self.searcher.close()
 
     # -- what the shell asks ---------------------------------------------------------------------------
 

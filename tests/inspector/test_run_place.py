@@ -420,7 +420,7 @@ async def _search_over(pilot: object) -> None:
     import asyncio
 
     for _ in range(100):
-        if not pilot.app.screen.pane.loads.running("search"):  # type: ignore[attr-defined]
+        if not pilot.app.screen.query_one("#search").searching:  # type: ignore[attr-defined]
             break
         await asyncio.sleep(0.02)
     await settled(pilot)  # type: ignore[arg-type]

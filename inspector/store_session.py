@@ -1,0 +1,142 @@
+"""The store an application has open: opening another one, its facts, reading again, and letting go of it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from inspector.follow import Follower
+from inspector.loader import Loader
+from inspector.messages import Loaded, LoadFailed, StoreOpened, StoreRefused
+from inspector.opened import OpenedStore, open_store
+from persistence.errors import LocationError, StoreError
+from persistence.location import StoreLocation, locate
+from persistence.records import Notice, Route
+
+if TYPE_CHECKING:
+    from inspector.app import InspectorApp
+
+__all__ = ["StoreSession"]
+
+
+class StoreSession:
+    """`state_words` stand in the shell while there is no reading to tell of: `opening …`, `not open`."""
+
+    def __init__(self, app: InspectorApp) -> None:
+        self._app = app
+        self.location: StoreLocation | None = None
+        self.opened: OpenedStore | None = None
+        self.tables: frozenset[str] | None = None  # names of its tables, once they are known
+        self.refusal: StoreError | None = None
+        self.state_words = ""
+        self.follower = Follower(app, on=app.config.follow)
+        self.loads = Loader(app)
+
+    # -- opening and leaving --------------------------------------------------------------------------
+
+    def open(self, store: StoreLocation | str) -> None:
+        """Opens another store, in place of the one that is open. Answers with StoreOpened or StoreRefused."""
+        try:
+            location = store if isinstance(store, StoreLocation) else locate(store)
+        except LocationError as error:
+            self._app.post_message(StoreRefused(error))
+            return
+        self._leave()
+        self.location = location
+        self.state_words = "opening …"
+        self.refusal = None
+        self.loads.start("store", lambda: open_store(location))
+
+    def _leave(self) -> None:
+        self.follower.stop()
+        self.loads.cancel_all()
+        opened, self.opened = self.opened, None
+        self.tables = None
+        if opened is not None:
+            self._app.run_worker(opened.db.close(), name="close", exit_on_error=False)
+
+    async def close(self) -> None:
+        """Lets go of the store; waits no longer than a person would."""
+        self.follower.stop()
+        if self.opened is not None:
+            with suppress(TimeoutError, StoreError, OSError):
+                await asyncio.wait_for(self.opened.db.close(), 2)
+
+    def opened_now(self, opened: OpenedStore) -> None:
+        self.opened = opened
+        self.state_words = ""
+        self.follower.start(opened.db)
+        self.load_facts()
+
+    def refused_now(self, error: StoreError) -> None:
+        self.refusal = error
+        self.state_words = "not open"
+        self._remember(error.code)
+
+    # -- what is known of it -----------------------------------------------------------------------------
+
+    def load_facts(self) -> None:
+        opened = self.opened
+        if opened is None:
+            return
+
+        async def read() -> Any:
+            facts = await opened.db.facts()
+            shapes = await opened.db.catalogue()
+            return facts, frozenset(shape.name for shape in shapes)
+
+        self.loads.start("facts", read)
+
+    def loaded(self, message: Loaded) -> bool:
+        """Takes what a load of this session brought; True when the facts are new."""
+        if not self.loads.takes(message):
+            return False
+        if message.what == "store":
+            self._app.post_message(StoreOpened(message.value))
+        elif self.opened is not None:
+            self.opened.facts, self.tables = message.value
+            self._remember("opens")
+            return True
+        return False
+
+    def failed(self, message: LoadFailed) -> StoreError | None:
+        """Takes a failed load; what a person is to be told of it, when it is not the opening itself."""
+        if not self.loads.takes(message):
+            return None
+        if message.what == "store":
+            self._app.post_message(StoreRefused(message.error))
+            return None
+        return message.error
+
+    def _remember(self, verdict: str) -> None:
+        if self.location is None or not self._app.config.history:
+            return
+        from inspector import recents
+
+        opened = self.opened
+        facts = opened.facts if opened is not None else None
+        recents.remember(
+            self.location,
+            kind=(opened.lineage if opened is not None else None) or "",
+            size=facts.size if facts is not None else None,
+            verdict=verdict,
+            limit=self._app.config.recents,
+        )
+
+    @property
+    def follows(self) -> bool:
+        """Whether a move of the store is read at once: never when each reading would take a copy."""
+        read = self.opened.read if self.opened is not None else None
+        return self.follower.on and read is not None and read.route is not Route.COPY
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What must be told for as long as it holds (DESIGN 9)."""
+        found: list[Notice] = []
+        if self.location is not None:
+            found += [Notice("location", text) for text in self.location.notices]
+        read = self.opened.read if self.opened is not None else None
+        if read is not None:
+            found += read.notices
+        return found
