@@ -15,6 +15,15 @@ from tests.interop.natively import call, dump, fill, run_calls
 from tests.persistence.writing.test_application import shape
 
 
+THEIRS = {
+    "id": "theirs",
+    "created_at": 50.0,
+    "content": {"a": "潮"},
+    "role": "user",
+    "node_metadata": {"lion_class": "acme.custom.New"},
+}
+
+
 @pytest.fixture
 async def ours(tmp_path: Path) -> Path:
     """A store we made and filled."""
@@ -117,8 +126,7 @@ async def test_they_add_to_what_we_wrote_and_we_read_it(
         tmp_path,
         ours,
         [
-            call("insert_message", {"id": "theirs", "created_at": 50.0, "content": {"a": "tide"}, "role": "user",
-                                    "node_metadata": {"lion_class": "acme.custom.New"}}),
+            call("insert_message", THEIRS),
             call("append_to_progression", "pb1", "theirs"),
             call("append_to_progression", "pb1", "s1-m0"),
             call("insert_messages", [{"id": "batch", "created_at": 51.0, "content": {}, "role": "user"}],
@@ -140,7 +148,7 @@ async def test_they_add_to_what_we_wrote_and_we_read_it(
         assert (await db.get_progression("ps1"))[-1] == "batch"
         message = await db.get_message("theirs")
         assert message is not None
-        assert (message["content"], message["lion_class_str"]) == ({"a": "tide"}, "acme.custom.New")
+        assert (message["content"], message["lion_class_str"]) == ({"a": "潮"}, "acme.custom.New")
         assert (await db.get_definition("agent", "clerk") or {})["content"] == "theirs"
         assert (await db.get_artifact(artifact["id"]) or {})["content"] == {"v": 2}
         session = await db.get_session("s2")
