@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.demo import gallery, harbour, live, stars
+from inspector.demo import gallery, harbour, live, stars, trouble
 
 __all__ = ["build"]
 
@@ -19,6 +19,7 @@ _BUILDERS: dict[str, _Builder] = {
     "harbour": harbour.build,
     "night-watch": live.build,
     "stars": stars.build,
+    **trouble.BUILDERS,
 }
 
 

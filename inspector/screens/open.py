@@ -45,6 +45,7 @@ class _Entry:
     store: str | None = None
     id: str | None = None
     there: bool = True
+    look: str = ""
 
 
 class _StoreList(OptionList, inherit_bindings=False):
@@ -85,6 +86,7 @@ class OpenPlace(Place):
         yield Static(Content.styled("open a store", ".heading"), id="open-title")
         yield PathField(id="path-field")
         yield _StoreList(id="open-list")
+        yield Static(id="open-look")
 
     def load(self) -> None:
         gallery = self.inspector.gallery
@@ -145,6 +147,16 @@ class OpenPlace(Place):
         return self._entries.get(option.id or "")
 
     # -- choosing --------------------------------------------------------------------------------------------
+
+    @on(OptionList.OptionHighlighted, "#open-list")
+    def _highlighted(self) -> None:
+        """What to look at in the demo's store under the cursor."""
+        entry = self._chosen()
+        look = entry.look if entry is not None else ""
+        said = self.query_one("#open-look", Static)
+        said.display = bool(look)
+        if look:
+            said.update(Content.assemble(("what to look at  ", ".quiet"), safe.content(look, ".plain")))
 
     @on(OptionList.OptionSelected, "#open-list")
     def _selected(self, event: OptionList.OptionSelected) -> None:
@@ -248,7 +260,7 @@ def _entries(found: Choices, width: int) -> Iterator[_Entry]:
     if not found.cards:
         words = Content.assemble(
             ("a demo gallery", ".plain"),
-            ("  three stores to try this on, one of them being written", ".quiet"),
+            ("  ten stores to try this on, one of them being written, some refused", ".quiet"),
         )
         yield _Entry(words, id=DEMO)
 
@@ -269,7 +281,7 @@ def _card(card: Card, width: int) -> _Entry:
     gap = max(2, width - title.cell_length - right.cell_length)
     story = safe.content(safe.clip(safe.text(card.story), width - 2), ".quiet")
     words = Content.assemble(title, " " * gap, right, "\n  ", story)
-    return _Entry(words, card.store, f"card-{card.name}")
+    return _Entry(words, card.store, f"card-{card.name}", look=card.look)
 
 
 def _recent(recent: Recent, there: bool, width: int) -> _Entry:

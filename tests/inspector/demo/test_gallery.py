@@ -28,8 +28,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> session.Gallery:
 
 
 def query(path: str | Path, sql: str) -> list[tuple[object, ...]]:
-    """Asks a copy, so that the gallery stays as it was built."""
+    """Asks a copy, with what lies beside it, so that the gallery stays as it was built."""
     with tempfile.TemporaryDirectory() as folder:
+        for beside in (f"{path}-journal", f"{path}-wal"):
+            if Path(beside).exists():
+                shutil.copy(beside, folder)
         with sqlite3.connect(shutil.copy(path, folder)) as connection:
             found = connection.execute(sql).fetchall()
         connection.close()
@@ -42,8 +45,11 @@ def test_there_is_a_card_for_each_store(built: session.Gallery) -> None:
     for card in built.cards:
         path = Path(card.store)
         assert path.parent == built.folder and path.stat().st_size == card.size
-        assert card.title and card.story and card.holds
-    assert {path.suffix for path in built.folder.iterdir() if path.is_file()} == {".db", ".sqlite", ".json"}
+        assert card.title and card.story and card.holds and card.look
+    beside = {"logbook.db-wal", "pilots.db-wal", "pilots.db-shm"}
+    beside |= {"power-cut.db-journal", "takeover.db-journal"}
+    there = {path.name for path in built.folder.iterdir() if path.is_file()}
+    assert there == {card.file for card in CARDS} | beside | {"gallery.json"}
 
 
 def test_the_stores_are_sound(built: session.Gallery) -> None:
