@@ -36,6 +36,7 @@ from persistence.reading.previews import (
     part_of,
     previewed,
 )
+from persistence.reading.salvage import corrupt
 from persistence.reading.scans import key_is, key_values
 from persistence.records import Cell, CellPart, Preview, Unreadable
 
@@ -43,7 +44,6 @@ __all__ = ["Cells"]
 
 _BATCH = 100  # keys one statement to a server names
 _TEXT, _BLOB = b"", b"\x01"  # what the SELECT gives in place of a text and of a blob
-_CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG}
 
 
 class Cells:
@@ -204,6 +204,6 @@ class Cells:
 
 def _unreadable(error: sqlite3.DatabaseError) -> Unreadable:
     """A row the library cannot make sense of is marked, and never hides the good ones; the rest is raised."""
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
+    if not corrupt(error):
         raise error
     return Unreadable(str(error))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from array import array
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import ColumnElement, TableClause, Text, cast, column, table
+from sqlalchemy import ColumnElement, Select, TableClause, Text, cast, column, func, select, table
 
 from persistence.errors import StoreError
 from persistence.reading.cells import Cells
@@ -14,13 +16,15 @@ from persistence.reading.fences import Fences, KeyPath
 from persistence.reading.firstpart import FirstCells, FirstPath
 from persistence.reading.keys import Key, choose_key, served, terms
 from persistence.reading.paths import BuiltPath, Path
+from persistence.reading.plans import Ask, Plan, Statement
 from persistence.reading.previews import Source
+from persistence.reading.salvage import corrupt, salvage
 from persistence.reading.scans import Scan
 from persistence.reading.sorting import Built, Sorting
 from persistence.records import ABSENT, PENDING, Cell, Column, Mark, Order, TableShape
 
 if TYPE_CHECKING:
-    from persistence.engines.reader import Snapshot
+    from persistence.engines.reader import Reader, Snapshot
 
 __all__ = ["Field", "Late", "Listed", "Make", "Walk"]
 
@@ -78,6 +82,30 @@ class Listed:
         own = tuple(field.source for field in self.fields)
         return own if self.identity is None else (*own, Source(computed=column(self.identity)))
 
+    def about(self) -> Plan[int]:
+        """About how many rows there are, by the ends of the row ids or a server's own count; 0: no idea."""
+        key = self.key
+        if key is None or self.conditions:
+            return 0
+        if key.rowid:
+            rowid: ColumnElement[Any] = column(key.names[0])
+            own = self.table
+            ends = [select(end(rowid)).select_from(own).scalar_subquery() for end in (func.min, func.max)]
+            try:
+                rows = yield Ask(Statement(select(*ends), "sqlite"))
+            except sqlite3.DatabaseError as error:
+                if corrupt(error):
+                    return 0
+                raise
+            low, high = rows[0]
+            return 0 if low is None else int(high - low + 1)
+        if self.dialect != "sqlite":
+            named = column("oid") == func.to_regclass(func.quote_ident(self.shape.name))
+            query: Select[Any] = select(column("reltuples")).select_from(table("pg_class")).where(named)
+            rows = yield Ask(Statement(query, self.dialect))
+            return max(0, int(rows[0][0])) if rows else 0
+        return 0
+
 
 Make: TypeAlias = "Callable[[Snapshot], Awaitable[Listed]]"
 
@@ -128,9 +156,34 @@ class Walk:
             conditions=listed.conditions,
             dialect=listed.dialect,
             whole=self._few(),
+            by_index=by_index,
         )
         name = "" if order is None else order.column
         return BuiltPath(sorting, descending=descending, shared=self.built, name=name)
+
+    async def salvaged(self, reader: Reader) -> Path | None:
+        """A path around damage that ends this order's walk; None where there is none."""
+        listed, order = self.listed, self.order or self.listed.own_order
+        key = listed.key
+        if key is None or not key.rowid:
+            return None
+        _, stored = self._by(order)
+        if terms(listed.shape, key, stored)[0].name != key.names[0]:
+            # The index may be what is damaged, and the table whole.
+            return self.path(by_index=False)
+        if listed.conditions:
+            return None
+        found = await salvage(reader, listed.shape, key)
+        if found is None:
+            return None
+        said = f"damaged: {'at most ' if found.about else ''}{found.unreadable:,} rows cannot be read"
+        return BuiltPath(
+            Sorting(listed.table, key, None, dialect=listed.dialect),
+            descending=order is not None and order.descending,
+            shared={"": Built(found.ids, array("q"))},
+            name="",
+            said=said,
+        )
 
     def cells(self, path: Path) -> Cells | FirstCells:
         listed = self.listed

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, column, func, select, table
+from sqlalchemy import ColumnElement, column, select
 
-from persistence.errors import StoreError
+from persistence.errors import StoreDamagedError, StoreError
 from persistence.reading.cells import Cells
 from persistence.reading.fences import Fences, Found, KeyPath
 from persistence.reading.firstpart import FirstCells, FirstPath
 from persistence.reading.listed import Listed, Make, Walk
 from persistence.reading.paths import BuiltPath, Path
-from persistence.reading.plans import Ask, Plan, Statement, run, value
+from persistence.reading.plans import Plan, run, value
 from persistence.reading.previews import LONGEST
 from persistence.reading.scans import TooLongToMark
 from persistence.reading.sorting import Built
@@ -107,6 +107,13 @@ class Listing:
     async def window(self, first: int, count: int) -> Window:
         """As the protocol says; `first` below zero counts from the end (-20, 20: the last twenty rows), and
         then `Window.first` stays below zero until the extent is complete."""
+        try:
+            return await self._window(first, count)
+        except StoreDamagedError as error:
+            await self._salvage(error)
+            return await self._window(first, count)
+
+    async def _window(self, first: int, count: int) -> Window:
         if not 0 <= first < _NEAR:
             await self._reach(first)
         async with self._reader.snapshot() as snapshot:
@@ -144,8 +151,9 @@ class Listing:
             async with aclosing(path.measure(self._reader)) as extents:
                 async for extent in extents:
                     yield extent
-        except TooLongToMark:
-            async with aclosing(self._sorted().measure(self._reader)) as extents:
+        except (TooLongToMark, StoreDamagedError) as error:
+            path = self._sorted() if isinstance(error, TooLongToMark) else await self._salvage(error)
+            async with aclosing(path.measure(self._reader)) as extents:
                 async for extent in extents:
                     yield extent
 
@@ -194,12 +202,19 @@ class Listing:
         if isinstance(path, BuiltPath) and (after is not None or limit is None or limit > _NEAR):
             await self._reach(-1)
         place = None if after is None else await self._behind(after)
+        last: tuple[Any, ...] | None = None
         given = 0
         while limit is None or given < limit:
             wanted = _ROWS_AT_ONCE if limit is None else min(_ROWS_AT_ONCE, limit - given)
-            async with self._reader.snapshot() as snapshot:
-                path, cells = await self._ready(snapshot)
-                rows, place = await run(snapshot, partial(self._chunk, path, cells, place, wanted))
+            try:
+                async with self._reader.snapshot() as snapshot:
+                    path, cells = await self._ready(snapshot)
+                    step = partial(self._chunk, path, cells, place, wanted)
+                    rows, place, last = await run(snapshot, step)
+            except StoreDamagedError as error:
+                path = await self._salvage(error)
+                place = None if last is None else await self._behind(last, own=True)
+                continue
             if not rows:
                 return
             window = await self.complete(Window(given, tuple(rows), snapshot.info))
@@ -253,6 +268,16 @@ class Listing:
         except TooLongToMark:
             await self._sorted().reach(self._reader, first)
 
+    async def _salvage(self, error: StoreError) -> Path:
+        """Another path, around what is damaged in the store; raises the error where there is none."""
+        found = None
+        if self._walk is not None and isinstance(self._path, KeyPath):
+            found = await self._walk.salvaged(self._reader)
+        if found is None:
+            raise error
+        self._path = found
+        return found
+
     def _sorted(self) -> Path:
         """Another path: the index's values are too long to be kept, so the order is sorted after all."""
         assert self._walk is not None
@@ -271,11 +296,12 @@ class Listing:
             row = await snapshot.first(query)
         return None if row is None else tuple(row)
 
-    async def _behind(self, after: tuple[Any, ...]) -> Any:
-        own = await self._own(after)
+    async def _behind(self, after: tuple[Any, ...], own: bool = False) -> Any:
+        """The place behind a row, by its key (or the table's own); StoreError where there is none."""
+        key = after if own else await self._own(after)
         async with self._reader.snapshot() as snapshot:
             path, _ = await self._ready(snapshot)
-            place = None if own is None else await run(snapshot, lambda: path.begin(own))
+            place = None if key is None else await run(snapshot, lambda: path.begin(key))
         if place is None:
             raise StoreError(
                 "The row to go on from is gone, and with it its place in this order.",
@@ -290,17 +316,18 @@ class Listing:
     ) -> Plan[tuple[Found, list[Row], int | None]]:
         found = yield from path.locate(first, count)
         rows = yield from cells.read(found.keys)
-        about = (yield from self._estimate()) if path.estimate is None else None
+        about = (yield from self._listed.about()) if path.estimate is None else None
         if isinstance(cells, FirstCells):
             rows = [row for row in rows if row is not None]
         return found, [self._row(key, row) for key, row in zip(found.keys, rows, strict=False)], about
 
     def _chunk(
         self, path: Path, cells: Cells | FirstCells, place: Any, wanted: int
-    ) -> Plan[tuple[list[Row], Any]]:
-        """Whole rows behind a place, as many as fit some megabytes, and the place behind them."""
+    ) -> Plan[tuple[list[Row], Any, tuple[Any, ...] | None]]:
+        """Whole rows behind a place, as many as fit some megabytes; the place behind them, the last key."""
         keys, behind = yield from path.follow(place, wanted)
         rows: list[Row] = []
+        last = keys[-1] if keys else None
         size = 0
         step = 1 if self._reader.dialect == "sqlite" and not isinstance(cells, FirstCells) else 32
         for start in range(0, len(keys), step):
@@ -309,36 +336,17 @@ class Listing:
             rows.extend(self._row(key, row) for key, row in zip(some, found, strict=True) if row is not None)
             size += sum(len(cell) for row in found for cell in row or () if isinstance(cell, str | bytes))
             if size > _BYTES_AT_ONCE and start + step < len(keys):
-                behind = yield from path.begin(some[-1])
+                last = some[-1]
+                behind = yield from path.begin(last)
                 break
-        return rows, behind
-
-    def _estimate(self) -> Plan[int]:
-        """About how many rows there are, by the ends of the row ids or the server's own count; 0: no idea."""
-        listed = self._listed
-        if listed.key is None or listed.conditions:
-            return 0
-        if listed.key.rowid:
-            rowid: ColumnElement[Any] = column(listed.key.names[0])
-            ends = [
-                select(end(rowid)).select_from(listed.table).scalar_subquery() for end in (func.min, func.max)
-            ]
-            rows = yield Ask(Statement(select(*ends), "sqlite"))
-            low, high = rows[0]
-            return 0 if low is None else int(high - low + 1)
-        if listed.dialect != "sqlite":
-            named = column("oid") == func.to_regclass(func.quote_ident(listed.shape.name))
-            query: Select[Any] = select(column("reltuples")).select_from(table("pg_class")).where(named)
-            rows = yield Ask(Statement(query, listed.dialect))
-            return max(0, int(rows[0][0])) if rows else 0
-        return 0
+        return rows, behind, last
 
     def _row(self, own: tuple[Any, ...], cells: tuple[Cell, ...] | None) -> Row:
         fields = self._listed.fields
         if cells is None:
             return Row(own, (_GONE,) * len(fields))
         if self._listed.identity is not None:
-            own, cells = (cells[-1],), cells[:-1]
+            own, cells = ((cells[-1],) if isinstance(cells[-1], str) else own), cells[:-1]
         marks = self._listed.marks
         if marks:
             known = list(cells)

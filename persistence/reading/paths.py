@@ -47,11 +47,21 @@ class Path(Protocol):
 class BuiltPath:
     """Rows in an order that had to be sorted. The first page does not wait for it."""
 
-    def __init__(self, sorting: Sorting, *, descending: bool, shared: dict[str, Built], name: str) -> None:
+    def __init__(
+        self,
+        sorting: Sorting,
+        *,
+        descending: bool,
+        shared: dict[str, Built],
+        name: str,
+        said: str | None = None,
+    ) -> None:
+        """`said` is what a reader must be told of the rows (`Extent.part_of`)."""
         self._sorting = sorting
         self._descending = descending
         self._shared = shared  # one built order serves both directions
         self._name = name
+        self._said = said
         self._building = asyncio.Lock()
         self._seen = 0
         self._total: int | None = None
@@ -66,7 +76,7 @@ class BuiltPath:
     def extent(self) -> Extent:
         built = self.built
         if built is not None:
-            return Extent(len(built), True, snapshots=built.snapshots)
+            return Extent(len(built), True, part_of=self._said, snapshots=built.snapshots)
         if self._total is not None:
             return Extent(self._total, True)
         return Extent(self._seen, False, estimate=self.estimate, progress=self._progress)

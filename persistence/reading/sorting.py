@@ -29,8 +29,12 @@ from sqlalchemy import (
     func,
     literal_column,
     or_,
+    quoted_name,
     select,
     tuple_,
+)
+from sqlalchemy import (
+    table as named_table,
 )
 
 from persistence.errors import StoreError
@@ -91,6 +95,12 @@ class Built:
         return None
 
 
+def hinted(own: TableClause, hint: str) -> TableClause:
+    """SQLite's table with a word on how to read it (`NOT INDEXED`); the dialect has none for it."""
+    name = own.name.replace('"', '""')
+    return named_table(quoted_name(f'"{name}" {hint}', quote=False))
+
+
 class _TooSlow(Exception):
     """The run would hold its snapshot too long."""
 
@@ -107,16 +117,19 @@ class Sorting:
         conditions: Sequence[ColumnElement[bool]] = (),
         dialect: str = "sqlite",
         whole: bool = False,
-        cap: int | None = None,
+        by_index: bool = True,
     ) -> None:
-        """`by` None sorts by key alone. `whole`: the conditions name few rows, by an index; no runs then."""
+        """`by` None sorts by key alone. `whole`: the conditions name few rows, by an index; no runs then.
+        `by_index` False reads the table itself, whatever indexes there are (one of them may be damaged).
+        """
         self.table = table
         self.key = key
         self.by = by
         self.conditions = tuple(conditions)
         self.dialect = dialect
         self._whole = whole
-        self._cap = cap or (CAP if key.rowid else KEYS_CAP)
+        self._cap = CAP if key.rowid else KEYS_CAP
+        self._rows = table if by_index else hinted(table, "NOT INDEXED")
         self._keys: list[ColumnElement[Any]] = [column(name) for name in key.names]
 
     def top(self, count: int, *, descending: bool) -> Statement:
@@ -125,7 +138,7 @@ class Sorting:
         order = [(term.desc() if descending else term.asc()) for term in terms]
         if self.by is not None:
             order[0] = order[0].nulls_last()
-        query = select(*self._keys).select_from(self.table).where(*self.conditions)
+        query = select(*self._keys).select_from(self._rows).where(*self.conditions)
         return Statement(query.order_by(*order).limit(count), self.dialect)
 
     async def build(self, reader: Reader, report: Report) -> Built:
@@ -240,7 +253,7 @@ class Sorting:
         ]
         # A function of ours, called for one row in 65,536, is how a sort tells where it is.
         watch = or_(rowid.op("&")(literal_column("65535")) != 0, func.sort_passes(rowid) == 0)
-        query = select(rowid).select_from(self.table)
+        query = select(rowid).select_from(self._rows)
         if self.by is None:
             parts = [Statement(query.where(*within, watch).order_by(rowid), "sqlite")]
         else:
@@ -307,7 +320,7 @@ class Sorting:
     def _among(self, ids: ColumnElement[Any]) -> Select[Any]:
         rowid = self._keys[0]
         order = (rowid,) if self.by is None else (self.by, rowid)
-        return select(rowid).select_from(self.table).where(rowid.op("IN")(ids)).order_by(*order)
+        return select(rowid).select_from(self._rows).where(rowid.op("IN")(ids)).order_by(*order)
 
     def _splitter(self, parts: Iterable[array[int]], pivot: int) -> Callable[[sqlite3.Connection], list[int]]:
         """Where each part is cut so that what comes before the pivot row is on its left."""
