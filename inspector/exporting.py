@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inspector.clipboard import Copy
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from persistence.location import StoreLocation
     from persistence.reading.source import RowSource
 
-__all__ = ["Exportable", "Written", "of_copy", "write"]
+__all__ = ["SPREADSHEET", "Exportable", "Written", "ending_of", "of_copy", "write"]
+
+SPREADSHEET = "spreadsheet"
+"""The form beside those of `inspector.reports.writers`: CSV in which no text is taken for a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,10 @@ class Exportable:
     def forms(self) -> tuple[str, ...]:
         from inspector.reports.writers import FORMATS
 
-        return FORMATS if self.rows is not None else tuple(self.texts)
+        if self.rows is None:
+            return tuple(self.texts)
+        exact, *others = FORMATS
+        return (exact, SPREADSHEET, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +56,26 @@ async def write(
     target: Path,
     *,
     location: StoreLocation | None,
+    store: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Written:
-    """Writes it; the file appears whole or not at all. Raises StoreError."""
+    """Writes it; the file appears whole or not at all. `store` is what JSON says of where it comes from.
+    Raises StoreError."""
     from inspector.reports import export
 
     if what.rows is None:
         size = await export.export_text(what.texts[form](), target, location=location, overwrite=overwrite)
         return Written(target, size)
     done = await export.export_rows(
-        what.rows, target, _form(form), location=location, overwrite=overwrite, progress=progress
+        what.rows,
+        target,
+        _form(form),
+        location=location,
+        store=store,
+        neutralise=form == SPREADSHEET,
+        overwrite=overwrite,
+        progress=progress,
     )
     return Written(done.path, done.size, done.rows, done.complete, done.reason)
 
@@ -68,7 +83,14 @@ async def write(
 def _form(name: str) -> Form:
     from inspector.reports.writers import FORMATS
 
-    return next(form for form in FORMATS if form == name)
+    return next(form for form in FORMATS if form == ("csv" if name == SPREADSHEET else name))
+
+
+def ending_of(name: str) -> str:
+    """How the name of a file in this form ends: `.csv`; `.txt` for a plain text."""
+    from inspector.reports.writers import ENDINGS, FORMATS
+
+    return ENDINGS[_form(name)] if name in (*FORMATS, SPREADSHEET) else ".txt"
 
 
 def of_copy(copy: Copy) -> Exportable:

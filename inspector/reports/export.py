@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
-from inspector.reports.writers import ENDINGS, Form, RowWriter, encode, writer
+from inspector.reports.writers import Form, RowWriter, encode, writer
 from persistence.errors import StoreError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Exported:
     reason: str | None = None  # why it is not complete
 
 
-def suggested_target(name: str, form: Form, location: StoreLocation | None = None) -> Path:
+def suggested_target(name: str, ending: str, location: StoreLocation | None = None) -> Path:
     """A free file name for an export: in the working directory, or in the home directory when that is where
     the store lies (nothing is put beside a store unless it is asked for)."""
     folder = Path.cwd()
@@ -55,9 +55,9 @@ def suggested_target(name: str, form: Form, location: StoreLocation | None = Non
             if os.path.samefile(folder, os.path.dirname(location.path)):  # noqa: PTH120, PTH121 (bytes)
                 folder = Path.home()
     stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip("-.")[:60] or "export"
-    target, number = folder / f"{stem}{ENDINGS[form]}", 2
+    target, number = folder / f"{stem}{ending}", 2
     while os.path.lexists(target):
-        target, number = folder / f"{stem}-{number}{ENDINGS[form]}", number + 1
+        target, number = folder / f"{stem}-{number}{ending}", number + 1
     return target
 
 

@@ -18,18 +18,21 @@ from inspector.exporting import Exportable, Written
 from inspector.keys import bind
 from inspector.loader import Loader, Report
 from inspector.messages import Loaded, LoadFailed, LoadProgressed
+from inspector.reports import shapes
 from inspector.screens.layer import Layer, keys_hint
 from persistence.errors import StoreError
 from persistence.records import Progress
 
 if TYPE_CHECKING:
     from inspector.clipboard import Copy
+    from inspector.opened import OpenedStore
     from persistence.location import StoreLocation
 
 __all__ = ["ExportScreen"]
 
 WORDS = {
-    "csv": "CSV, for spreadsheets",
+    "csv": "CSV, exact",
+    exporting.SPREADSHEET: "CSV, no text taken for a formula",
     "json": "JSON, one object",
     "jsonl": "JSON lines, one a row",
     "markdown": "Markdown, for reading",
@@ -79,18 +82,10 @@ class ExportScreen(Layer[None]):
 
     def _suggested(self) -> str:
         from inspector.reports.export import suggested_target
-        from inspector.reports.writers import FORMATS
 
-        form = next((form for form in FORMATS if form == self._form), None)
-        target = suggested_target(self._what.name, form or "markdown", self._location)
-        if form is None:
-            stem, number = target.with_suffix(".txt"), 2
-            target = stem
-            while target.exists():
-                target = stem.with_stem(f"{stem.stem}-{number}")
-                number += 1
+        target = suggested_target(self._what.name, exporting.ending_of(self._form), self._location)
         shown, home = os.fsdecode(target), os.fsdecode(Path.home())
-        return f"~{shown[len(home):]}" if home not in ("", "/") and shown.startswith(f"{home}/") else shown
+        return f"~{shown[len(home) :]}" if home not in ("", "/") and shown.startswith(f"{home}/") else shown
 
     @on(OptionList.OptionHighlighted, "#forms")
     def _form_chosen(self, event: OptionList.OptionHighlighted) -> None:
@@ -120,6 +115,10 @@ class ExportScreen(Layer[None]):
             self._say(Content.styled("a file needs a name", ".notice"))
             return
         overwrite = self._replace == target
+        opened: OpenedStore | None = getattr(self.app, "opened", None)
+        store = None
+        if opened is not None and opened.facts is not None:
+            store = shapes.store_shape(opened.facts, opened.read)
 
         async def work(report: Report) -> Written:
             return await exporting.write(
@@ -127,6 +126,7 @@ class ExportScreen(Layer[None]):
                 self._form,
                 target,
                 location=self._location,
+                store=store,
                 overwrite=overwrite,
                 progress=lambda rows: report(Progress(rows, what="rows written")),
             )

@@ -203,16 +203,16 @@ def test_bytes_that_were_not_text_come_out_as_they_were() -> None:
 
 def test_a_name_is_suggested_that_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert suggested_target("runs", "csv") == tmp_path / "runs.csv"
+    assert suggested_target("runs", ".csv") == tmp_path / "runs.csv"
     (tmp_path / "runs.csv").touch()
-    assert suggested_target("runs", "csv") == tmp_path / "runs-2.csv"
-    assert suggested_target("../etc/pass\x1bwd", "json").parent == tmp_path
-    assert suggested_target("", "markdown") == tmp_path / "export.md"
+    assert suggested_target("runs", ".csv") == tmp_path / "runs-2.csv"
+    assert suggested_target("../etc/pass\x1bwd", ".json").parent == tmp_path
+    assert suggested_target("", ".md") == tmp_path / "export.md"
 
 
 def test_beside_the_store_is_not_suggested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert suggested_target("runs", "csv", locate(tmp_path / "s.db")).parent == Path.home()
+    assert suggested_target("runs", ".csv", locate(tmp_path / "s.db")).parent == Path.home()
 
 
 def test_the_file_gets_the_mode_files_get(tmp_path: Path) -> None:
