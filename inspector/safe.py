@@ -9,10 +9,8 @@ Nothing here needs Textual until `content` is called; the plain command line use
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import unicodedata
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from inspector import formats
@@ -56,16 +54,30 @@ _STACKING = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
     "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-_ODD = re.compile(
+
+
+class _Pattern:
+    """A pattern compiled when it is first used: plain text, which is most text, never needs one."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(re.compile(self._text), name)
+        setattr(self, name, method)
+        return method
+
+
+_ODD = _Pattern(
     f"[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]|[\ufe00-\ufe0f]{{2,}}|[{_STACKING}]{{{COMBINING_LIMIT + 1},}}"
 )
-_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_RTL = _Pattern("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _LRM = "\u200e"  # strong left-to-right on both sides: neighbouring columns keep their direction
 
 # What a joiner may stand after or before; between these it shapes what is seen and hides nothing.
-_PICTURE = re.compile("[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff\ufe0f\U000e007f]")
-_SHAPED = re.compile("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc]")
-_FLAG_TAGS = re.compile("\U0001f3f4([\U000e0061-\U000e007a\U000e0030-\U000e0039]{1,8}\U000e007f)")
+_PICTURE = _Pattern("[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff\ufe0f\U000e007f]")
+_SHAPED = _Pattern("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc]")
+_FLAG_TAGS = _Pattern("\U0001f3f4([\U000e0061-\U000e007a\U000e0030-\U000e0039]{1,8}\U000e007f)")
 
 _MARKS: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20)}
 _MARKS[0x7F] = "\u2421"
@@ -230,6 +242,8 @@ def _visible(raw: str, multiline: bool) -> str:
 
 def _contained(line: str) -> str:
     """The line with no mark hanging on what stands left of it, and its direction kept to itself."""
+    import unicodedata
+
     if (
         line
         and ord(line[0]) > 0x2FF
@@ -324,6 +338,8 @@ def _foreign(value: Any) -> str:
     """What a driver or an exception hands over; showing it must never be what fails."""
     try:
         if isinstance(value, dict | list):
+            import json
+
             return json.dumps(value, ensure_ascii=False, default=str)
         return str(value)
     except Exception as problem:  # a `__str__` of somebody else's may do anything

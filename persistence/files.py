@@ -17,14 +17,15 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from persistence.basics import FileFacts
 from persistence.errors import NotAStoreError, StoreError, StoreMissingError, StorePermissionError
 from persistence.location import StoreLocation
-from persistence.magic import HEAD, SQLITE, Looks, looks_like
-from persistence.sidecars import JournalFacts, LogFacts, log_header_valid, read_journal, read_log
+
+if TYPE_CHECKING:
+    from persistence.magic import Looks
+    from persistence.sidecars import JournalFacts, LogFacts
 
 __all__ = [
     "KEEPS",
@@ -38,6 +39,7 @@ __all__ = [
     "journal_facts",
     "log_facts",
     "log_header",
+    "log_salts",
     "looks",
     "os_refusal",
     "read_header",
@@ -45,7 +47,6 @@ __all__ = [
     "someone_holds",
     "someone_writes",
     "status",
-    "untrusted_file_system",
 ]
 
 Identity = tuple[int, int]
@@ -54,6 +55,7 @@ Identity = tuple[int, int]
 LOG_CHECK_LIMIT = 256 * 1024 * 1024
 """Bytes of a log above which its frames are not checked one by one (that takes some three seconds)."""
 
+SQLITE = b"SQLite format 3\0"
 KEEPS = os.name != "nt"
 """Whether a descriptor is kept: on Windows a lock belongs to the handle that took it (ADR-0128 D7)."""
 
@@ -102,8 +104,7 @@ else:  # Windows, where a lock belongs to its handle
             return os.read(fd, count)
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """The first 100 bytes of a database: https://www.sqlite.org/fileformat2.html, section 1.3."""
 
     size: int  # of the file
@@ -229,14 +230,27 @@ def read_header(file: Held) -> Header:
 
 def looks(path: bytes) -> Looks:
     """What the file at a path looks like by its first bytes. Raises OSError."""
+    from persistence.magic import HEAD, looks_like
+
     with held(path) as file:
         return looks_like(file.read(HEAD, 0), file.status().st_size)
 
 
 def log_header(path: bytes) -> bool:
     """Whether the log at this path begins with a valid header. Raises OSError."""
+    return log_salts(path) is not None
+
+
+def log_salts(path: bytes) -> bytes | None:
+    """The salts of the log at this path, which tell its generation; None: its header is not valid.
+
+    Raises OSError.
+    """
+    from persistence.sidecars import log_header_valid
+
     with held(path, sidecar=True) as file:
-        return log_header_valid(file.read(32, 0))
+        head = file.read(32, 0)
+    return head[16:24] if log_header_valid(head) else None
 
 
 def log_facts(path: bytes, check: Callable[[int, int], None] | None = None) -> LogFacts:
@@ -244,6 +258,8 @@ def log_facts(path: bytes, check: Callable[[int, int], None] | None = None) -> L
 
     Raises OSError, and whatever `check` raises to stop.
     """
+    from persistence.sidecars import read_log
+
     with held(path, sidecar=True) as file:
         found = file.status()
         key = (*file.identity, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -259,6 +275,8 @@ def log_facts(path: bytes, check: Callable[[int, int], None] | None = None) -> L
 
 def journal_facts(path: bytes) -> JournalFacts:
     """The facts of the journal at this path. Raises OSError."""
+    from persistence.sidecars import read_journal
+
     with held(path, sidecar=True) as file:
         return read_journal(file.read, file.status().st_size)
 
@@ -289,46 +307,6 @@ def _locked(file: Held, start: int, length: int) -> bool | None:
     except OSError:
         return None
     return bool(struct.unpack_from("h", answer)[0] != fcntl.F_UNLCK)
-
-
-# Where a change may not show in `stat` (attributes are cached, or times are coarse): statfs(2).
-_UNTRUSTED = {
-    0x6969: "NFS",
-    0x517B: "SMB",
-    0xFF534D42: "CIFS",
-    0xFE534D42: "SMB",
-    0x01021997: "9p",
-    0x65735546: "FUSE",
-    0x00C36400: "Ceph",
-    0x5346414F: "AFS",
-    0x6B414653: "AFS",
-    0x73757245: "Coda",
-    0x0BD00BD0: "Lustre",
-    0x7461636F: "OCFS2",
-    0x01161970: "GFS2",
-    0x4D44: "FAT",
-    0x2011BAB0: "exFAT",
-}
-
-
-@lru_cache(maxsize=64)
-def _file_system(device: int, folder: bytes) -> str | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes  # 2 ms, needed once a folder
-
-    try:
-        answer = ctypes.create_string_buffer(256)
-        if ctypes.CDLL(None, use_errno=True).statfs(folder, answer) != 0:
-            return None
-    except (OSError, AttributeError):
-        return None
-    return _UNTRUSTED.get(struct.unpack_from("l", answer)[0] & 0xFFFFFFFF)
-
-
-def untrusted_file_system(path: bytes, device: int) -> str | None:
-    """The name of the file system a path is on when its `stat` cannot be trusted to show a change."""
-    return _file_system(device, os.path.dirname(path))
 
 
 def describe(location: StoreLocation) -> tuple[FileFacts, ...]:
@@ -364,13 +342,15 @@ def _state(path: bytes, suffix: bytes, found: os.stat_result) -> str:
         return "readable" if os.access(path, os.R_OK) else "not readable"
     if suffix == b"-wal":
         if found.st_size > LOG_CHECK_LIMIT:
-            return "not checked (too long)" if log_header(path) else "its header is not valid"
+            return "its header is not valid" if log_salts(path) is None else "not checked (too long)"
         return log_facts(path).words
     if suffix == b"-journal":
         return journal_facts(path).words
     with held(path) as file:
         header = read_header(file)
         if not header.sqlite:
+            from persistence.magic import HEAD, looks_like
+
             return looks_like(file.read(HEAD, 0), found.st_size).words.removeprefix("a ").removeprefix("an ")
     return "write-ahead log format" if header.log_format else "rollback journal format"
 

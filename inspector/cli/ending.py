@@ -37,6 +37,21 @@ def _end_of_options(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str], as_json: bool) -> int:
+    if list(arguments[:1]) == ["doctor"]:
+        from inspector.cli.examined import plain, tell
+
+        asked = plain(arguments[1:])
+        if asked is not None:
+            try:
+                return tell(asked)
+            except BrokenPipeError:
+                raise
+            except Exception as error:
+                return _failed(error, as_json)
+    return _parsed(arguments, as_json)
+
+
+def _parsed(arguments: Sequence[str], as_json: bool) -> int:
     import click
 
     from inspector.cli.program import COMPLETE_VARIABLE, program

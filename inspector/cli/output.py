@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from inspector.reports.encoding import encode
+
 __all__ = ["say", "write"]
 
 
@@ -18,15 +20,7 @@ def write(text: str) -> None:
     stream = sys.stdout
     if not stream.isatty() and hasattr(stream, "buffer"):
         stream.flush()
-        stream.buffer.write(_encoded(text))
+        stream.buffer.write(encode(text))
         stream.buffer.flush()
     else:
         stream.write(text)
-
-
-def _encoded(text: str) -> bytes:
-    if text.isascii():
-        return text.encode("ascii")
-    from inspector.reports.writers import encode
-
-    return encode(text)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
-from inspector.reports import shapes
 from inspector.reports.lineage import beside_lines, trace_lines, verdict_lines
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ def whose(facts: StoreFacts) -> str:
 
 def doctor_shape(facts: StoreFacts) -> dict[str, Any]:
     """The parts of the JSON answer beside `store` (DESIGN 10)."""
+    from inspector.reports import shapes
+
     return {
         "facts": {
             "journal_mode": facts.journal_mode,

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
-from inspector.reports import shapes
 
 if TYPE_CHECKING:
     from persistence.lineage import LineageReport, Verdict
@@ -53,6 +52,8 @@ def lineage_shape(report: LineageReport) -> dict[str, Any]:
 
 def rows_shape(report: LineageReport) -> dict[str, Any]:
     """The rows that decide. Several rows of one key make a list; rows that could not be read are null."""
+    from inspector.reports import shapes
+
     seen = report.seen
     return {
         "application": shapes.value(report.application),
@@ -82,6 +83,8 @@ def verdicts_shape(report: LineageReport) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
+    from inspector.reports import shapes
+
     return {
         "opens": verdict.opens,
         "why": verdict.why,
@@ -120,6 +123,8 @@ def trace_shape(report: LineageReport) -> list[dict[str, Any]]:
 
 
 def _files(files: Any) -> list[dict[str, Any]] | None:
+    from inspector.reports import shapes
+
     if files is None:
         return None
     return [

@@ -6,9 +6,7 @@ decoded to and nothing in it can speak to a terminal.
 
 from __future__ import annotations
 
-import json
 import math
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -50,6 +48,8 @@ def value(cell: Any) -> Any:
         case float():
             return cell if math.isfinite(cell) else {"number": _odd_number(cell)}
         case bytes() | bytearray() | memoryview():
+            from base64 import b64encode
+
             return {"base64": b64encode(cell).decode("ascii")}
         case Unreadable():
             shape: dict[str, Any] = {"unreadable": cell.why}
@@ -75,6 +75,8 @@ def _odd_number(number: float) -> str:
 
 
 def dumps(shape: Any, *, indent: int | None = None) -> str:
+    import json
+
     return json.dumps(shape, ensure_ascii=True, allow_nan=False, indent=indent)
 
 

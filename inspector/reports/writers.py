@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, get_args
 
 from inspector.reports import shapes
+from inspector.reports.encoding import encode
 from persistence.records import Column, Mark, Preview, Unreadable
 
 __all__ = ["ENDINGS", "FORMATS", "Form", "RowWriter", "encode", "form_of", "writer"]
@@ -39,14 +40,6 @@ class RowWriter(Protocol):
 def form_of(name: str) -> Form | None:
     """The format a file's name asks for by its ending."""
     return next((form for form, ending in ENDINGS.items() if name.lower().endswith(ending)), None)
-
-
-def encode(text: str) -> bytes:
-    """UTF-8, with the bytes that were not UTF-8 in the store as they were."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a pair out of a JSON escape: there are no bytes it came from
-        return text.encode("utf-8", "replace")
 
 
 def writer(

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from persistence import files
+from persistence import files, filesystems
 
 __all__ = ["Token", "settle", "take"]
 
 _COARSE = 0.02
-"""Seconds within which two writes may get the same file time (kernels before 6.13: a timer tick)."""
+"""Seconds within which two writes may get the same file time, where times are coarse (a timer tick)."""
 
 Mark = tuple[int, int, int, int, int]  # device, inode, size, mtime and ctime in nanoseconds
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """What the store was like: its file, its log, its journal (None: not there), its change counter."""
 
     store: Mark | None
     log: Mark | None
     journal: Mark | None
     counter: bytes = b""
+    fine: bool = False  # whether every change gets a time of its own here
 
     @property
     def identity(self) -> files.Identity | None:
@@ -36,8 +36,10 @@ class Token:
     def fresh(self, now: float) -> float:
         """Seconds to wait until a change after this token is sure to show in another; 0: it is now.
 
-        A file changed a moment ago may be changed again without its times moving.
+        A file changed a moment ago may be changed again without its times moving, where they are coarse.
         """
+        if self.fine:
+            return 0.0
         latest = max((mark[4] for mark in (self.store, self.log, self.journal) if mark), default=0)
         age = now - latest / 1e9
         return max(0.0, _COARSE - age) if age > -_COARSE else 0.0
@@ -53,7 +55,8 @@ def take(path: bytes) -> Token:
                 counter = file.read(4, 24) + file.read(4, 92)
         except FileNotFoundError:
             store = None
-    return Token(store, _mark(path + b"-wal"), _mark(path + b"-journal"), counter)
+    fine = store is not None and filesystems.fine_times(path, store[0])
+    return Token(store, _mark(path + b"-wal"), _mark(path + b"-journal"), counter, fine)
 
 
 def settle(path: bytes) -> Token:

@@ -17,7 +17,7 @@ from persistence.lineage.held import held_here
 from persistence.lineage.parts import Check, Parts
 from persistence.lineage.reads import Reading, Report, read_store
 from persistence.lineage.remedies import remedy
-from persistence.lineage.report import LineageReport, RuleStep, StoreHeader, Verdict
+from persistence.lineage.report import LineageReport, Opener, RuleStep, StoreHeader, Verdict
 from persistence.lineage.rules import NATIVE, Asked, Case, Rule, ask
 from persistence.location import StoreLocation
 
@@ -62,12 +62,19 @@ def examine(
         links=parts.links,
         files=describe(location) if there else (),
         backups=backups(parts.path) if there and surroundings else None,
-        openers=openers(parts.path) if there and surroundings else None,
+        openers=_openers(parts) if there and surroundings else None,
         exposed_to_wal_reset=exposed_to_wal_reset(sqlite3.sqlite_version_info),
         kernel_held=reading.kernel_held,
         notices=_notices(parts),
         error=parts.error or reading.error,
     )
+
+
+def _openers(parts: Parts) -> tuple[Opener, ...] | None:
+    log_format = parts.header is not None and parts.header.log_format
+    if log_format and parts.held is False:
+        return ()  # every connection that has read such a store holds a lock, and there is none
+    return openers(parts.path)
 
 
 def _header(parts: Parts) -> StoreHeader | None:

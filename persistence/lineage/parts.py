@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import stat as modes
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from persistence import files
 from persistence.basics import Notice
 from persistence.errors import NotAStoreError, StoreError, StoreMissingError
-from persistence.lineage.journals import at_rest, broken_records, header_makes_sense
 from persistence.lineage.report import ReadStep
 from persistence.lineage.rules import Damage
-from persistence.magic import HEAD, looks_like
+
+if TYPE_CHECKING:
+    from persistence.magic import Looks
 
 __all__ = ["Parts", "look"]
 
@@ -28,7 +29,8 @@ class Parts(NamedTuple):
     """The store's files at one moment. `error` says why the file itself cannot be read at all.
 
     `hot`: a journal that begins with a header lies beside it. `journal` and `log`: their bytes, 0 for none.
-    `readable_log`: the log may be read and begins as one. `written`: a connection has its write lock now.
+    `readable_log`: the log may be read and begins as one. `written`: a connection has its write lock now;
+    `held`: one has the store open (the log format alone; None: the system does not say).
     """
 
     path: bytes
@@ -41,6 +43,7 @@ class Parts(NamedTuple):
     log: int = 0
     readable_log: bool = False
     written: bool = False
+    held: bool | None = None
     has_index: bool = False
     damage: tuple[Damage, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -93,14 +96,13 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
         parts = _with_step(parts, parts.name, "stat", _stat_words(found))
         with files.held(path) as file:
             header = files.read_header(file)
-            head = file.read(HEAD, 0) if not header.sqlite else b""
+            kind = None if header.sqlite else _looks(file, header)
             held = files.someone_holds(file)
             written = files.someone_writes(file)
     except OSError as error:
         refusal = files.os_refusal(error, display)
         return _with_step(parts._replace(error=refusal), parts.name, "header", refusal.message)
-    kind = looks_like(head, header.size) if not header.sqlite else None
-    parts = parts._replace(header=header, written=written is True)
+    parts = parts._replace(header=header, written=written is True, held=held)
     parts = _with_step(parts, parts.name, "header", kind.words if kind else _header_words(header))
     if found.st_nlink > 1:
         parts = _damaged(parts, "second-name", f"the file has {found.st_nlink} names (hard links)")
@@ -117,6 +119,12 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
         )
         parts = parts._replace(error=refusal)
     return parts
+
+
+def _looks(file: files.Held, header: files.Header) -> Looks:
+    from persistence.magic import HEAD, looks_like  # for what is no database alone
+
+    return looks_like(file.read(HEAD, 0), header.size)
 
 
 def _missing(parts: Parts) -> Parts:
@@ -192,6 +200,8 @@ def _journal(parts: Parts) -> Parts:
         return parts
     if found.st_size == 0:
         return _with_step(parts, name, "stat", "empty")
+    from persistence.lineage.journals import at_rest, broken_records, header_makes_sense
+
     try:
         with files.held(parts.path + b"-journal", sidecar=True) as file:
             facts = files.journal_facts(parts.path + b"-journal")

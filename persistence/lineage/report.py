@@ -5,8 +5,8 @@ The command line, the *Lineage* screen and the errors all show this one object.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from persistence.basics import FileFacts, Notice
 from persistence.errors import StoreError
@@ -18,8 +18,7 @@ __all__ = ["LineageReport", "Opener", "ReadStep", "RuleStep", "StoreHeader", "Ve
 Mode = Literal["read_only", "native", "compatibility"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadStep:
+class ReadStep(NamedTuple):
     """One read: what was read, which way, what came back, and what moved meanwhile (None: nothing).
 
     `decides` marks the read whose rows the rules were asked about.
@@ -33,8 +32,7 @@ class ReadStep:
     kernel_held: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RuleStep:
+class RuleStep(NamedTuple):
     """One rule asked for a mode: its name, its question, where it stands, what it answered."""
 
     mode: Mode
@@ -67,8 +65,7 @@ class Verdict:
             raise self.refusal
 
 
-@dataclass(frozen=True, slots=True)
-class StoreHeader:
+class StoreHeader(NamedTuple):
     """What the file's first 100 bytes say; sizes are bytes. None of it decides whose the store is."""
 
     journal_mode: str  # `wal` or `delete` (any rollback mode)
@@ -80,8 +77,7 @@ class StoreHeader:
     written_by: int
 
 
-@dataclass(frozen=True, slots=True)
-class Opener:
+class Opener(NamedTuple):
     """Another process that has a file of the store open, as the system tells: `files` are their names."""
 
     pid: int
@@ -119,7 +115,7 @@ class LineageReport:
     exposed_to_wal_reset: bool | None = None
     kernel_held: bool = False
     notices: tuple[Notice, ...] = ()
-    error: StoreError | None = field(default=None)
+    error: StoreError | None = None
 
     @property
     def display(self) -> str:

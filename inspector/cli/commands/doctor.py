@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from inspector.cli.options import json_option, store_argument
-
-if TYPE_CHECKING:
-    from persistence.basics import StoreFacts
-    from persistence.lineage import LineageReport
-    from persistence.location import StoreLocation
 
 
 @click.command("doctor")
@@ -30,47 +23,6 @@ def command(store: str | None, as_json: bool, trace: bool) -> int:
     \b
     Exit codes: 0 a native open would take it, 3 it would be refused, 4 no such store. Nothing is changed.
     """
-    from inspector.cli.output import write
-    from inspector.reports import doctor, shapes
-    from inspector.reports.lineage import exit_status, lineage_shape
-    from persistence.location import locate
+    from inspector.cli.examined import Asked, tell
 
-    report, facts = _examined(locate(store))
-    if report.read_only.refusal is not None and not report.exists:
-        raise report.read_only.refusal
-    if as_json:
-        parts = {**doctor.doctor_shape(facts), **lineage_shape(report)}
-        if report.read_only.refusal is not None:
-            parts["refusal"] = report.read_only.refusal.as_dict()
-        write(f"{shapes.document(store=shapes.store_shape(facts), **parts)}\n")
-    else:
-        write("".join(f"{line}\n" for line in doctor.doctor_lines(facts, report, trace=trace)))
-    return exit_status(report)
-
-
-def _examined(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:
-    from inspector.reports.doctor import facts_of
-
-    if location.path is None:
-        return _server(location)
-    # The examination needs the standard library alone: nothing of the engine is loaded.
-    from persistence.lineage import examine
-
-    report = examine(location)
-    return report, facts_of(report)
-
-
-def _server(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:
-    import asyncio
-
-    from persistence import StateDB
-    from persistence.lineage import examine_server
-
-    async def run() -> tuple[LineageReport, StoreFacts]:
-        report = await examine_server(location)
-        if report.error is not None:
-            raise report.error
-        async with StateDB(location) as db:
-            return report, await db.facts()
-
-    return asyncio.run(run())
+    return tell(Asked(store, as_json, trace))

@@ -1,0 +1,93 @@
+"""What `doctor` tells, and the plain way of asking it that need not wait for the command line's parser.
+
+`doctor` is asked by scripts, of stores at rest, and answers in the time the parser takes to load; every other
+way of asking it goes through `inspector.cli.commands.doctor`, which says the same.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from persistence.basics import StoreFacts
+    from persistence.lineage import LineageReport
+    from persistence.location import StoreLocation
+
+__all__ = ["Asked", "plain", "tell"]
+
+
+class Asked(NamedTuple):
+    """How `doctor` is asked: of which store (None: the default one), and in which form."""
+
+    store: str | None = None
+    as_json: bool = False
+    trace: bool = False
+
+
+def plain(arguments: Sequence[str]) -> Asked | None:
+    """What these arguments ask, when they are at most one store, `--json` and `--trace`; else None."""
+    stores = [word for word in arguments if not word.startswith("-")]
+    options = [word for word in arguments if word.startswith("-")]
+    if len(stores) > 1 or not set(options) <= {"--json", "--trace"}:
+        return None
+    return Asked(stores[0] if stores else None, "--json" in options, "--trace" in options)
+
+
+def tell(asked: Asked) -> int:
+    """Prints the answer and returns the exit code. Raises StoreError where there is no such store."""
+    gc.disable()  # what is loaded in the next moments stays until the end: no need to look for garbage in it
+    try:
+        return _tell(asked)
+    finally:
+        gc.enable()
+
+
+def _tell(asked: Asked) -> int:
+    from inspector.cli.output import write
+    from inspector.reports import doctor
+    from inspector.reports.lineage import exit_status, lineage_shape
+    from persistence.location import locate
+
+    report, facts = _examined(locate(asked.store))
+    if report.read_only.refusal is not None and not report.exists:
+        raise report.read_only.refusal
+    if asked.as_json:
+        from inspector.reports import shapes
+
+        parts = {**doctor.doctor_shape(facts), **lineage_shape(report)}
+        if report.read_only.refusal is not None:
+            parts["refusal"] = report.read_only.refusal.as_dict()
+        write(f"{shapes.document(store=shapes.store_shape(facts), **parts)}\n")
+    else:
+        write("".join(f"{line}\n" for line in doctor.doctor_lines(facts, report, trace=asked.trace)))
+    return exit_status(report)
+
+
+def _examined(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:
+    from inspector.reports.doctor import facts_of
+
+    if location.path is None:
+        return _server(location)
+    # The examination needs the standard library alone: nothing of the engine is loaded.
+    from persistence.lineage import examine
+
+    report = examine(location)
+    return report, facts_of(report)
+
+
+def _server(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:
+    import asyncio
+
+    from persistence import StateDB
+    from persistence.lineage import examine_server
+
+    async def run() -> tuple[LineageReport, StoreFacts]:
+        report = await examine_server(location)
+        if report.error is not None:
+            raise report.error
+        async with StateDB(location) as db:
+            return report, await db.facts()
+
+    return asyncio.run(run())
