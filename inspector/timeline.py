@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 SHORTEST_SILENCE = 60.0
+LATEST = 253_402_300_800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +204,16 @@ def build(
 ) -> Timeline | None:
     """The timeline of what has a time; None when nothing has. `start` and `end` are what the run says of
     itself, and only ever widen it."""
-    signals = sorted(signals, key=lambda signal: signal.at)
-    changes = sorted(changes, key=lambda change: change.at)
+    stamps = [stamp if _placed(stamp.at) else replace(stamp, at=None) for stamp in stamps]
+    signals = sorted((signal for signal in signals if _placed(signal.at)), key=lambda signal: signal.at)
+    changes = sorted((change for change in changes if _placed(change.at)), key=lambda change: change.at)
     dated = sorted((stamp for stamp in stamps if stamp.at is not None), key=_time)
     times = [_time(stamp) for stamp in (dated[:1] + dated[-1:])]
     times += [signal.at for signal in (*signals[:1], *signals[-1:])]
     times += [change.at for change in (*changes[:1], *changes[-1:])]
     if not times:
         return None
-    times += [time for time in (start, end) if time is not None]
+    times += [time for time in (start, end) if time is not None and _placed(time)]
     first, last = min(times), max(times)
     backwards = 0
     newest: float | None = None
@@ -230,6 +232,11 @@ def build(
         backwards=backwards,
         notes=notes,
     )
+
+
+def _placed(at: float | None) -> bool:
+    """Whether a time has a place on an axis: a number, from 1970 to the year 9999."""
+    return at is None or 0 <= at < LATEST
 
 
 def _time(stamp: Stamp) -> float:

@@ -66,7 +66,9 @@ class ConversationPane(RunPane):
         bind("conversation.branch", "b", "branch(1)", "branch", "The next branch of this run"),
         bind("conversation.branch_back", "B", "branch(-1)", "branch before", "The branch before", show=False),
         bind("conversation.jump", "ctrl+g,number_sign", "jump", "jump", "To a message by number", show=False),
-        bind("conversation.next_hit", "n", "hit(1)", "next hit", "The next message with the words", show=False),
+        bind(
+            "conversation.next_hit", "n", "hit(1)", "next hit", "The next message with the words", show=False
+        ),
         bind("conversation.hit_before", "N", "hit(-1)", "hit before", "The one before with them", show=False),
     ]
 
