@@ -8,6 +8,7 @@ order; only where it stands is off by what was inserted or deleted before it.
 from __future__ import annotations
 
 import asyncio
+import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +21,15 @@ from persistence.records import Extent, Progress
 if TYPE_CHECKING:
     from persistence.engines.reader import Reader
 
-__all__ = ["STEP", "Fences", "Found", "KeyPath"]
+__all__ = ["STEP", "Fences", "Found", "KeyPath", "due"]
 
 STEP = 256
 CHUNK = 65_536
 """Keys gathered in one snapshot: some 25 ms."""
+CHEAP = 0.2
+"""Seconds that may be spent again on every change of a store."""
+PAUSE = 20.0
+"""How many times as long as it took something costlier is left alone."""
 _PLACES = 64
 
 
@@ -36,6 +41,8 @@ class Fences:
     rows: int = 0  # rows passed
     tail: Bookmark | None = None  # the last of them
     complete: bool = False
+    seconds: float = 0.0  # what gathering them took
+    at: float = 0.0  # when (monotonic)
 
     def extend(self, scan: Scan, rows: Sequence[Sequence[Any]], wanted: int) -> None:
         for place in range(STEP - 1 - self.rows % STEP, len(rows), STEP):
@@ -49,6 +56,12 @@ class Fences:
         """The nearest fence at or before a position: the position behind it, and its bookmark."""
         place = min(position // STEP, len(self.marks))
         return place * STEP, self.marks[place - 1] if place else None
+
+
+def due(seconds: float, at: float) -> bool:
+    """Whether something that took so long, and was done at that (monotonic) moment, is worth doing again: a
+    store that moves every second must not keep a processor busy."""
+    return seconds < CHEAP or time.monotonic() - at > seconds * PAUSE
 
 
 def _nothing() -> None:
@@ -119,6 +132,11 @@ class KeyPath:
         return Found(first, keys, lambda: self._passed(start, rows, wanted))
 
     async def measure(self, reader: Reader) -> AsyncGenerator[Extent, None]:
+        """Gathers the fences; those of before stay in use where these were costly and are not old."""
+        former = self._former
+        if former is not None and not due(former.seconds, former.at):
+            yield self.extent
+            return
         while not self._fences.complete:
             await self._gather(reader)
             yield self.extent
@@ -180,10 +198,13 @@ class KeyPath:
             fences = self._fences
             if fences.complete:
                 return
+            began = time.monotonic()
             async with reader.snapshot() as snapshot:
                 rows = await run(snapshot, lambda: self._scan.walk(fences.tail, CHUNK))
                 token = snapshot.info.token
             fences.extend(self._scan, rows, CHUNK)
+            fences.at = time.monotonic()
+            fences.seconds += fences.at - began
             if token not in self._tokens:
                 self._tokens.append(token)
             if len(rows) < CHUNK:

@@ -16,17 +16,29 @@ from persistence.reading.fences import Fences, KeyPath
 from persistence.reading.firstpart import FirstCells, FirstPath
 from persistence.reading.keys import Key, choose_key, served, terms
 from persistence.reading.paths import BuiltPath, Path
-from persistence.reading.plans import Ask, Plan, Statement
+from persistence.reading.plans import Ask, Plan, Statement, value
 from persistence.reading.previews import Source
 from persistence.reading.salvage import corrupt, salvage
 from persistence.reading.scans import Scan
 from persistence.reading.sorting import Built, Sorting
-from persistence.records import ABSENT, PENDING, Cell, Column, Mark, Order, TableShape
+from persistence.records import (
+    ABSENT,
+    PENDING,
+    Cell,
+    Column,
+    Mark,
+    Order,
+    Row,
+    TableShape,
+    Unreadable,
+)
 
 if TYPE_CHECKING:
     from persistence.engines.reader import Reader, Snapshot
 
 __all__ = ["Field", "Late", "Listed", "Make", "Walk"]
+
+_GONE = Unreadable("the row is gone since the list was sorted")
 
 Late: TypeAlias = "Callable[[Snapshot, Sequence[tuple[Any, ...]]], Awaitable[Sequence[Cell]]]"
 """What a column costs more than a page to know: its cells for some rows, by their keys."""
@@ -81,6 +93,30 @@ class Listed:
         """Where cells come from, with the identity's whole value last when there is one."""
         own = tuple(field.source for field in self.fields)
         return own if self.identity is None else (*own, Source(computed=column(self.identity)))
+
+    def row(self, own: tuple[Any, ...], cells: tuple[Cell, ...] | None) -> Row:
+        """A row as it is shown, from the table's own key and the cells of `sources`; None: it is gone."""
+        if cells is None:
+            return Row(own, (_GONE,) * len(self.fields))
+        if self.identity is not None:
+            own, cells = ((cells[-1],) if isinstance(cells[-1], str) else own), cells[:-1]
+        marks = self.marks
+        if marks:
+            known = list(cells)
+            for place, mark in marks:
+                known[place] = mark
+            cells = tuple(known)
+        return Row(own, cells)
+
+    def own_key(self, key: tuple[Any, ...]) -> Plan[tuple[Any, ...] | None]:
+        """The table's own key of the row with this identity; None when there is no such row."""
+        if self.identity is None or self.key is None:
+            return key
+        names: list[ColumnElement[Any]] = [column(name) for name in self.key.names]
+        query: Select[Any] = select(*names).select_from(self.table)
+        query = query.where(column(self.identity) == value(key[0])).limit(1)
+        rows = yield Ask(Statement(query, self.dialect))
+        return tuple(rows[0]) if rows else None
 
     def about(self) -> Plan[int]:
         """About how many rows there are, by the ends of the row ids or a server's own count; 0: no idea."""

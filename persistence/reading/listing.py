@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, column, select
-
 from persistence.errors import StoreDamagedError, StoreError
 from persistence.reading.cells import Cells
-from persistence.reading.fences import Fences, Found, KeyPath
+from persistence.reading.fences import Fences, Found, KeyPath, due
 from persistence.reading.firstpart import FirstCells, FirstPath
 from persistence.reading.listed import Listed, Make, Walk
 from persistence.reading.paths import BuiltPath, Path
-from persistence.reading.plans import Plan, run, value
+from persistence.reading.plans import Plan, run
 from persistence.reading.previews import LONGEST
 from persistence.reading.scans import TooLongToMark
 from persistence.reading.sorting import Built
 from persistence.records import (
     PENDING,
-    Cell,
     CellPart,
     Column,
     Extent,
     Order,
     Row,
     TableShape,
-    Unreadable,
     Window,
 )
 
@@ -44,7 +40,6 @@ _NEAR = 1_000
 """Positions that every path reaches without preparation."""
 _ROWS_AT_ONCE = 256
 _BYTES_AT_ONCE = 8 * 1024 * 1024
-_GONE = Unreadable("the row is gone since the list was sorted")
 
 
 @dataclass(slots=True)
@@ -175,7 +170,7 @@ class Listing:
         async with self._reader.snapshot() as snapshot:
             _, cells = await self._ready(snapshot)
             found = await run(snapshot, lambda: cells.read([own], LONGEST))
-            row = None if found[0] is None else self._row(own, found[0])
+            row = None if found[0] is None else self._listed.row(own, found[0])
         if row is None or not any(cell is PENDING for cell in row.cells):
             return row
         return (await self.complete(Window(0, (row,), snapshot.info))).rows[0]
@@ -229,11 +224,22 @@ class Listing:
 
     async def refreshed(self) -> RowSource:
         token = await self._reader.token()
-        if self._family.token is not None and token == self._family.token:
+        built = self._family.built
+        moved = self._family.token is None or token != self._family.token
+        if not moved and not any(each.former and due(each.seconds, each.at) for each in built.values()):
             return self
         former = self._path.fences if isinstance(self._path, KeyPath) else None
+        kept = {
+            name: replace(each, former=True) for name, each in built.items() if not due(each.seconds, each.at)
+        }
         return Listing(
-            self._reading, self._name, self._make, self._order, columns=self.columns, former=former
+            self._reading,
+            self._name,
+            self._make,
+            self._order,
+            columns=self.columns,
+            family=_Family(built=kept),
+            former=former,
         )
 
     @property
@@ -289,12 +295,8 @@ class Listing:
         listed = self._listed
         if listed.identity is None or listed.key is None:
             return key
-        names: list[ColumnElement[Any]] = [column(name) for name in listed.key.names]
-        same = column(listed.identity) == value(key[0])
-        query = select(*names).select_from(listed.table).where(same).limit(1)
         async with self._reader.snapshot() as snapshot:
-            row = await snapshot.first(query)
-        return None if row is None else tuple(row)
+            return await run(snapshot, lambda: listed.own_key(key))
 
     async def _behind(self, after: tuple[Any, ...], own: bool = False) -> Any:
         """The place behind a row, by its key (or the table's own); StoreError where there is none."""
@@ -319,7 +321,7 @@ class Listing:
         about = (yield from self._listed.about()) if path.estimate is None else None
         if isinstance(cells, FirstCells):
             rows = [row for row in rows if row is not None]
-        return found, [self._row(key, row) for key, row in zip(found.keys, rows, strict=False)], about
+        return found, [self._listed.row(key, row) for key, row in zip(found.keys, rows, strict=False)], about
 
     def _chunk(
         self, path: Path, cells: Cells | FirstCells, place: Any, wanted: int
@@ -333,24 +335,12 @@ class Listing:
         for start in range(0, len(keys), step):
             some = keys[start : start + step]
             found = yield from cells.read(some, LONGEST)
-            rows.extend(self._row(key, row) for key, row in zip(some, found, strict=True) if row is not None)
+            rows.extend(
+                self._listed.row(key, row) for key, row in zip(some, found, strict=True) if row is not None
+            )
             size += sum(len(cell) for row in found for cell in row or () if isinstance(cell, str | bytes))
             if size > _BYTES_AT_ONCE and start + step < len(keys):
                 last = some[-1]
                 behind = yield from path.begin(last)
                 break
         return rows, behind, last
-
-    def _row(self, own: tuple[Any, ...], cells: tuple[Cell, ...] | None) -> Row:
-        fields = self._listed.fields
-        if cells is None:
-            return Row(own, (_GONE,) * len(fields))
-        if self._listed.identity is not None:
-            own, cells = ((cells[-1],) if isinstance(cells[-1], str) else own), cells[:-1]
-        marks = self._listed.marks
-        if marks:
-            known = list(cells)
-            for place, mark in marks:
-                known[place] = mark
-            cells = tuple(known)
-        return Row(own, cells)

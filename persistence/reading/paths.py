@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BuiltPath", "Path"]
 
+FORMER = "sorted before the store moved: rows that came or changed since are not in their places"
+"""What a built order that is still in use says of itself."""
 _TOP = 1_000  # rows a sort may be asked for before its order is built
 
 
@@ -76,7 +79,8 @@ class BuiltPath:
     def extent(self) -> Extent:
         built = self.built
         if built is not None:
-            return Extent(len(built), True, part_of=self._said, snapshots=built.snapshots)
+            said = self._said or (FORMER if built.former else None)
+            return Extent(len(built), True, part_of=said, snapshots=built.snapshots)
         if self._total is not None:
             return Extent(self._total, True)
         return Extent(self._seen, False, estimate=self.estimate, progress=self._progress)
@@ -115,6 +119,8 @@ class BuiltPath:
             finally:
                 task.cancel()
                 await asyncio.wait([task])
+                if not task.cancelled():
+                    task.exception()  # raised above, unless the reader has left
         yield self.extent
 
     async def position(self, reader: Reader, key: tuple[Any, ...]) -> int | None:
@@ -141,7 +147,10 @@ class BuiltPath:
         async with self._building:
             if self.built is not None:
                 return
+            began = time.monotonic()
             built = await self._sorting.build(reader, report)
+            built.at = time.monotonic()
+            built.seconds = built.at - began
             while len(self._shared) >= 2:
                 del self._shared[next(iter(self._shared))]
             self._shared[self._name] = built

@@ -70,6 +70,9 @@ class Built:
     values: Any  # array('q') of row ids, or a list of key tuples
     nulls: Any
     snapshots: int = 1
+    seconds: float = 0.0  # what building it took
+    at: float = 0.0  # when (monotonic)
+    former: bool = False  # the store has moved since
 
     def __len__(self) -> int:
         return len(self.values) + len(self.nulls)

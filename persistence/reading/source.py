@@ -36,6 +36,9 @@ class RowSource(Protocol):
     async def window(self, first: int, count: int) -> Window:
         """Up to `count` rows from position `first`; fewer at the end, none past it.
 
+        `first` below zero counts from the end: `window(-20, 20)` are the last twenty, had without the way
+        there. `Window.first` then stays below zero until the extent is complete.
+
         One load, one snapshot. Cells are previews. Values that cost more than a page may come as
         PENDING and are then had from `complete`.
         """
@@ -46,7 +49,9 @@ class RowSource(Protocol):
     def measure(self) -> AsyncIterator[Extent]:
         """Gathers what makes any position reachable (fences, or a built order), chunk by chunk.
 
-        Run it after the first paint; closing the iterator stops it. The last extent is `complete`.
+        Run it after the first paint; closing the iterator stops it. The last extent is `complete`, but for
+        a source that was `refreshed` a moment after costly fences were gathered: those stay in use, and
+        every position is reachable by them, about.
         """
 
     async def position(self, key: tuple[Any, ...]) -> int | None:

@@ -195,3 +195,24 @@ async def test_a_table_that_is_empty(tmp_path: Path) -> None:
         assert (await measured(source)).rows == 0
         assert (await source.window(100, 10)).rows == ()
         assert await source.position((1,)) is None and await source.cells((1,)) is None
+
+
+async def test_costly_fences_are_not_gathered_at_every_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that moves every second must not keep a processor busy with measuring it."""
+    path = table(tmp_path / "t.db")
+    monkeypatch.setattr(fences, "CHEAP", 0.0)
+    monkeypatch.setattr(fences, "PAUSE", 1e9)
+    async with opened(path) as db:
+        source = db.rows("t")
+        await measured(source)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("INSERT INTO t VALUES (1, 1.0, 'new')")
+            connection.commit()
+        again = await source.refreshed()
+        extents = [extent async for extent in again.measure()]
+        assert [(extent.rows, extent.complete) for extent in extents] == [(1_000, False)]
+        assert [row.key for row in (await again.window(990, 20)).rows][-1] == (3_000,)
+        monkeypatch.setattr(fences, "PAUSE", 0.0)
+        assert (await measured(again)).rows == 1_001

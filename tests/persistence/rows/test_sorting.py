@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from persistence.errors import StoreError
-from persistence.reading import sorting
+from persistence.reading import fences, sorting
 from persistence.records import Order, Unreadable
 from tests.persistence.rows.support import all_rows, ask, exported, make, measured, opened
 
@@ -199,3 +199,27 @@ async def test_a_column_that_is_not_there(tmp_path: Path) -> None:
         with pytest.raises(StoreError) as absent:
             await db.rows("nope").window(0, 1)
         assert absent.value.code == "no-such-table"
+
+
+async def test_a_costly_order_is_kept_for_a_while_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fences, "CHEAP", 0.0)
+    monkeypatch.setattr(fences, "PAUSE", 1e9)
+    path = table(tmp_path / "t.db", 40)
+    async with opened(path) as db:
+        source = db.rows("t", order=Order("a"))
+        assert (await measured(source)).part_of is None
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("INSERT INTO t VALUES (-99, 'new')")
+            connection.commit()
+        again = await source.refreshed()
+        extent = await measured(again)
+        assert extent.rows == 40 and extent.part_of is not None and "before the store moved" in extent.part_of
+        assert await again.refreshed() is again
+        # A while later it is sorted anew, though the store has not moved again.
+        monkeypatch.setattr(fences, "PAUSE", 0.0)
+        later = await again.refreshed()
+        extent = await measured(later)
+        assert later is not again and extent.rows == 41 and extent.part_of is None
+        assert (await later.window(0, 1)).rows[0].cells[0] == -99
