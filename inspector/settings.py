@@ -88,7 +88,12 @@ def _keys(value: Any) -> dict[str, str]:
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("theme", "lion-dark", "The theme: lion-dark, lion-light, high-contrast, mono or another.", _word),
-    Setting("times", "relative", "Times as `relative` (3 h ago) or `exact`.", _one_of("relative", "exact")),
+    Setting(
+        "times",
+        "relative",
+        "Times in tables as `relative` (3 h ago) or `exact`.",
+        _one_of("relative", "exact"),
+    ),
     Setting("follow", True, "Whether a store that is being written is followed as it grows.", _truth),
     Setting("mouse", True, "Whether the program takes the mouse (else the terminal selects text).", _truth),
     Setting("history", True, "Whether opened stores are remembered.", _truth),

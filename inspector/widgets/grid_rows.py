@@ -303,6 +303,8 @@ class GridRows(GridView):
         self.ask()
 
     def on_mount(self) -> None:
+        settings = getattr(self.app, "config", None)
+        self.exact_times = getattr(settings, "times", "relative") == "exact"
         self.set_interval(TICK, self._tick)
 
     def _tick(self) -> None:

@@ -297,3 +297,21 @@ def test_picture(
     recents._save(rows)
     app = InspectorApp(None, gallery=built)
     assert snap_compare(app, terminal_size=size, run_before=settled)
+
+
+async def test_settings_are_in_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times, following and keys as a person's settings say."""
+    from inspector.widgets.grid import Grid
+
+    path = store(tmp_path / "here.db")
+    monkeypatch.setenv("STORE_INSPECTOR_TIMES", "exact")
+    monkeypatch.setenv("STORE_INSPECTOR_FOLLOW", "no")
+    monkeypatch.setenv("STORE_INSPECTOR_KEYMAP", "app.help=f4")
+    app = InspectorApp(str(path), start_place="tables/sessions")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        assert app.screen.query_one(Grid).exact_times and not app.follower.on
+        place = app.screen
+        await pilot.press("f4")
+        await settled(pilot)
+        assert app.screen is not place  # the help
