@@ -86,6 +86,8 @@ def _keys(value: Any) -> dict[str, str]:
     return dict(value)
 
 
+_TIMES = _one_of("relative", "exact")
+
 SETTINGS: tuple[Setting, ...] = (
     Setting("theme", "lion-dark", "The theme: lion-dark, lion-light, high-contrast, mono or another.", _word),
     Setting(

@@ -310,7 +310,9 @@ async def test_settings_are_in_force(tmp_path: Path, monkeypatch: pytest.MonkeyP
     app = InspectorApp(str(path), start_place="tables/sessions")
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
-        assert app.screen.query_one(Grid).exact_times and not app.follower.on
+        grid = app.screen.query_one(Grid)
+        assert grid.exact_times
+        assert not app.session.follower.on
         place = app.screen
         await pilot.press("f4")
         await settled(pilot)
