@@ -363,7 +363,8 @@ def run(
     config: settings.Settings | None = None,
     gallery: Path | None = None,
 ) -> int:
-    """Runs the application in this terminal; the exit code of DESIGN 2 (0, or 1 when it was our fault)."""
+    """Runs the application in this terminal; the exit code of DESIGN 2: 0, 1 when it was our fault, and that
+    of the refusal when what was to be opened last did not open."""
     app = InspectorApp(location, start_place=start_place, target=target, config=config, gallery=gallery)
     app.run(mouse=app.config.mouse)
     if app.fault is not None:
@@ -371,4 +372,6 @@ def run(
 
         show_fault(app.fault)
         return 1
+    if app.session.refusal is not None and app.session.opened is None:
+        return app.session.refusal.exit_status
     return app.return_code or 0

@@ -286,9 +286,11 @@ def _card(card: Card, width: int) -> _Entry:
 
 def _recent(recent: Recent, there: bool, width: int) -> _Entry:
     wide = width >= 90
-    verdict = "gone" if not there else "✓ opens" if recent.verdict == "opens" else f"✗ {recent.verdict}"
+    well = recent.verdict == "opens" or recent.verdict.startswith("reads ")
+    verdict = "✓ opens" if recent.verdict == "opens" else "✓ reads only" if well else f"✗ {recent.verdict}"
+    verdict = verdict if there else "gone"
     plain, quiet = (".plain", ".quiet") if there else (".dimmed", ".dimmed")
-    told = ".refuse" if there and recent.verdict != "opens" else quiet
+    told = ".refuse" if there and not well else quiet
     columns = [(safe.text(recent.kind or "not known"), 17, False, quiet)]
     if wide:
         size = formats.size(recent.size) if recent.size is not None else ""

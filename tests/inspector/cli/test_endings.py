@@ -180,6 +180,17 @@ def test_a_word_that_is_nearly_a_command_is_told(command: Any) -> None:
     assert done.status == 4 and "The command doctor?" in done.err
 
 
+def test_the_application_ends_as_what_it_could_not_open(tmp_path: Path, as_program: list[str]) -> None:
+    """The refusal is a page of its own; leaving it, the exit code is that of the refusal."""
+    from tests.terminal import Terminal
+
+    (tmp_path / "notes.db").write_text("no database at all\n" * 40)
+    with Terminal([*as_program, str(tmp_path / "notes.db")]) as terminal:
+        terminal.wait_for("this store does not open")
+        terminal.press("q")
+        assert terminal.ended() == 3
+
+
 @pytest.mark.parametrize("words", [["--version"], ["-V"]])
 def test_the_version(command: Any, words: list[str]) -> None:
     from inspector.version import __version__
