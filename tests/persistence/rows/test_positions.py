@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -216,3 +217,33 @@ async def test_costly_fences_are_not_gathered_at_every_change(
         assert [row.key for row in (await again.window(990, 20)).rows][-1] == (3_000,)
         monkeypatch.setattr(fences, "PAUSE", 0.0)
         assert (await measured(again)).rows == 1_001
+
+
+async def test_a_store_another_process_is_writing_shows_its_new_rows(tmp_path: Path) -> None:
+    path = table(tmp_path / "t.db")
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("PRAGMA wal_autocheckpoint=0")
+        writer.execute("INSERT INTO t VALUES (9000, 99.0, 'first')")
+        async with opened(path) as db:
+            source = db.rows("t", order=Order("at", True))
+            assert (await source.window(0, 1)).rows[0].key == (9_000,)
+            for number in range(3):
+                writer.execute("INSERT INTO t VALUES (?, ?, 'next')", (9_001 + number, 100.0 + number))
+                source = await source.refreshed()
+                assert (await source.window(0, 1)).rows[0].key == (9_001 + number,)
+                assert (await measured(source)).rows == 1_002 + number
+
+
+async def test_a_read_without_an_end_is_left_when_it_is_cancelled(tmp_path: Path) -> None:
+    path = make(
+        table(tmp_path / "t.db"),
+        "CREATE VIEW never AS SELECT count(*) AS n FROM t a, t b, t c, t d",
+    )
+    async with opened(path) as db:
+        task = asyncio.create_task(db.rows("never").window(0, 1))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len((await db.rows("t").window(0, 5)).rows) == 5
