@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import func, select
+from sqlalchemy import false, func, select
 
 from persistence.errors import StoreError
 from persistence.reading.checks.artifact_files import ARTIFACT_FILES
@@ -97,7 +97,7 @@ class Checks:
             from persistence.reading.runs import runs_where
 
             now = time.time() if self._now is None else self._now
-            return runs_where(self._reading, lambda shape: silent(shape, now) or ())
+            return runs_where(self._reading, lambda shape: silent(shape, now) or (false(),))
         if known is None:
             raise StoreError("This was not checked yet.", code="not-checked", where=code)
         keys = known[2].keys
