@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +24,14 @@ from sqlalchemy import (
     table,
 )
 
+from persistence.reading.keys import choose_key
 from persistence.reading.listed import Field, Listed
 from persistence.reading.listing import Listing
 from persistence.reading.plans import Ask, Plan, Statement, run, value
 from persistence.reading.previews import Source
 from persistence.reading.progressions import length_by_sql, lengths
 from persistence.reading.rows import find_table
+from persistence.reading.stretches import stretches
 from persistence.records import (
     Cell,
     Column,
@@ -84,6 +88,7 @@ _SEARCHED = (
     "invocation_kind",
 )
 _CHOICES = 500
+_COUNTED = 50_000
 _LONGEST_CHOICE = 300
 
 COLUMNS: tuple[Column, ...] = tuple(
@@ -245,27 +250,61 @@ def _like(name: str, pattern: str) -> ColumnElement[bool]:
 
 
 async def run_choices(reading: StoreReading) -> RunChoices:
-    """The distinct statuses, projects, agents and models of the runs, with how many have each."""
+    """The distinct statuses, projects, agents and models of the runs, with how many have each.
+
+    One pass over the sessions, in stretches; what a column has past some tens of thousands is not counted.
+    """
     async with reading.reader.snapshot() as snapshot:
         shape = (await reading.tables(snapshot)).get("sessions")
-        if shape is None:
-            return RunChoices()
-        found: dict[str, tuple[tuple[str | None, int], ...]] = {}
-        capped = False
-        for name in ("status", "project", "agent_name", "model"):
-            if shape.column(name) is None:
-                found[name] = ()
-                continue
-            named: ColumnElement[Any] = func.substr(cast(column(name), Text), 1, _LONGEST_CHOICE)
-            query: Select[Any] = select(named.label("choice"), func.count().label("runs")).select_from(
-                table("sessions")
-            )
-            query = (
-                query.group_by(named)
-                .order_by(func.count().desc(), named.asc().nulls_last())
-                .limit(_CHOICES + 1)
-            )
+    if shape is None:
+        return RunChoices()
+    names = [name for name in ("status", "project", "agent_name", "model") if shape.column(name) is not None]
+    found: dict[str, Counter[str | None]] = {name: Counter() for name in names}
+    if names:
+        async with aclosing(_groups(reading, shape, names)) as groups:
+            async for *values, count in groups:
+                for name, choice in zip(names, values, strict=True):
+                    if choice in found[name] or len(found[name]) < _COUNTED:
+                        found[name][choice] += count
+
+    def choices(name: str) -> tuple[tuple[str | None, int], ...]:
+        counted = found.get(name, Counter()).items()
+        ranked = sorted(counted, key=lambda each: (-each[1], each[0] is None, each[0] or ""))
+        return tuple(ranked[:_CHOICES])
+
+    return RunChoices(
+        choices("status"),
+        choices("project"),
+        choices("agent_name"),
+        choices("model"),
+        capped=any(len(each) > _CHOICES for each in found.values()),
+    )
+
+
+async def _groups(
+    reading: StoreReading, shape: TableShape, names: Sequence[str]
+) -> AsyncGenerator[Sequence[Any], None]:
+    """How many sessions have the same values of some columns together, stretch by stretch."""
+    dialect = reading.reader.dialect
+    chosen: list[ColumnElement[Any]] = [
+        func.substr(cast(column(name), Text), 1, _LONGEST_CHOICE).label(f"c{place}")
+        for place, name in enumerate(names)
+    ]
+    query: Select[Any] = select(*chosen, func.count().label("runs")).select_from(table("sessions"))
+    query = query.group_by(*chosen)
+    key = choose_key(shape, dialect)
+    if key is None or not key.rowid:
+        async with reading.reader.snapshot() as snapshot:
             rows = await snapshot.rows(query)
-            capped = capped or len(rows) > _CHOICES
-            found[name] = tuple((row[0], row[1]) for row in rows[:_CHOICES])
-        return RunChoices(found["status"], found["project"], found["agent_name"], found["model"], capped)
+        for row in rows:
+            yield row
+        return
+    rowid: ColumnElement[Any] = column(key.names[0])
+
+    async def look(snapshot: Snapshot, low: int, high: int) -> list[Sequence[Any]]:
+        return await snapshot.rows(query.where(rowid > value(low), rowid <= value(high)))
+
+    async with aclosing(stretches(reading, shape, key, look)) as parts:
+        async for part in parts:
+            for row in part.found:
+                yield row

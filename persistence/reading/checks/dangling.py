@@ -12,13 +12,13 @@ from sqlalchemy import table
 
 from persistence.reading.cells import Cells
 from persistence.reading.checks.result import Check, Tally
-from persistence.reading.checks.stretches import stretches
 from persistence.reading.idlist import read_list
 from persistence.reading.keys import Key, choose_key, terms
 from persistence.reading.messages import Messages
 from persistence.reading.plans import run
 from persistence.reading.previews import LONGEST, Source
 from persistence.reading.scans import Bookmark, Scan
+from persistence.reading.stretches import stretches
 from persistence.records import Progress, TableShape
 
 if TYPE_CHECKING:

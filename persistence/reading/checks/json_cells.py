@@ -23,11 +23,11 @@ from sqlalchemy import (
 
 from persistence.reading.cells import Cells
 from persistence.reading.checks.result import Check, Tally
-from persistence.reading.checks.stretches import stretches
 from persistence.reading.keys import Key, choose_key, terms
 from persistence.reading.plans import run, value
 from persistence.reading.previews import LONGEST, Source
 from persistence.reading.scans import Bookmark, Scan
+from persistence.reading.stretches import stretches
 from persistence.reading.values import decode_json
 from persistence.records import Progress, TableShape, Unreadable
 from persistence.schema.known import JSON_COLUMNS

@@ -14,7 +14,8 @@ import pytest
 from persistence import StateDB
 from persistence.errors import StoreError
 from persistence.reading import checks as module
-from persistence.reading.checks import CODES, CheckResult, stretches
+from persistence.reading import stretches
+from persistence.reading.checks import CODES, CheckResult
 from tests.persistence.rows.support import all_rows, make, opened
 from tests.persistence.stores import make_store, message, put, session
 

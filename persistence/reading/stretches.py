@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 SECONDS = 0.1
 """How long one stretch is to take; the next is made longer or shorter."""
-_FIRST, _MOST = 256, 100_000
+_FIRST, _MOST = 2_048, 100_000
 
 
 @dataclass(frozen=True, slots=True)
