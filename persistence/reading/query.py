@@ -104,10 +104,22 @@ class _Plan:
         self.shape = shape
         self.names = [column.name for column in shape.columns if column.name not in without]
         self.decoders = _decoders(shape, self.names)
+        self.json = [n for n, d in zip(self.names, self.decoders, strict=True) if d is decode_json]
+        self.sqlite = dialect == "sqlite"
         self.query = _selected(shape, self.names, (), dialect)
 
     def rows(self, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-        return _decoded(self.names, self.decoders, rows)
+        if not self.sqlite:
+            return _decoded(self.names, self.decoders, rows)
+        out = []
+        for row in rows:
+            # SQLite's driver gives plain values alone, so that only JSON has anything to be decoded.
+            mapping = dict(zip(self.names, row, strict=True))
+            for name in self.json:
+                if mapping[name] is not None:
+                    mapping[name] = decode_json(mapping[name])
+            out.append(mapping)
+        return out
 
 
 def _plan(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 from collections import Counter
 from typing import Any
@@ -42,13 +43,10 @@ def decode_json(value: Any) -> Any:
     else:
         return value if (why := _odd(value)) is None else Unreadable(why, repr(value))
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_int=_integer,
-            parse_float=_real,
-        )
+        # Only a long number, or one with an exponent, can be past what is kept: in a short text that is
+        # soon seen, in a long one it is cheaper to ask of each number.
+        plain = len(text) < 2_000 and not _LONG.search(text)
+        return (_SHORT if plain else _WHOLE).decode(text)
     except (_Refused, ValueError) as error:
         return Unreadable(_why(error), value)
     except RecursionError:
@@ -83,6 +81,13 @@ def _real(text: str) -> float:
     if math.isinf(number):
         raise _Refused(f"the number {text[:40]} is past what a float can hold")
     return number
+
+
+_LONG = re.compile(r"\d{19}|\d[eE]")
+_SHORT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_WHOLE = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_real
+)
 
 
 def _why(error: Exception) -> str:

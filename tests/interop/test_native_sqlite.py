@@ -14,7 +14,6 @@ from tests.interop.conftest import RealStore
 from tests.interop.natively import call, dump, fill, run_calls
 from tests.persistence.writing.test_application import shape
 
-
 THEIRS = {
     "id": "theirs",
     "created_at": 50.0,

@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Executable,
+    LargeBinary,
     Text,
+    and_,
     bindparam,
+    case,
     cast,
     exists,
     func,
     insert,
     literal,
     not_,
-    or_,
     select,
     update,
 )
@@ -28,7 +31,7 @@ from persistence.writing.native.group import Group
 from persistence.writing.native.rows import given, key, new_row, now, select_for_update, table, value
 from persistence.writing.values import identifier_fault, json_text, refuse
 
-__all__ = ["MessageWrites"]
+__all__ = ["MessageWrites", "may_hold"]
 
 _MESSAGES, _TYPES, _PROGRESSIONS = table("messages"), table("message_types"), table("progressions")
 _KEPT = frozenset(("id", "created_at"))
@@ -71,6 +74,24 @@ def _sequence(target: Target) -> Executable:
     return select(func.setval(func.pg_get_serial_sequence("message_types", "type_id"), highest))
 
 
+def may_hold(collection: bytes | None, quoted: str) -> bool:
+    """Whether a collection may hold an entry, by its bytes: a function the writer's connection has."""
+    return collection is None or b"\\" in collection or quoted.encode("utf-8") in collection
+
+
+_ROOM = 16_384
+
+
+def _roomy(collection: ColumnElement[str], longer: ColumnElement[str]) -> ColumnElement[str]:
+    """A long collection ends in blanks up to the next 16 KB, which JSON allows.
+
+    While its length stays the same SQLite writes only the pages that changed; otherwise it writes all of
+    it anew, for each id of a long run.
+    """
+    size = func.length(cast(collection, LargeBinary())) + _ROOM - 1
+    return func.printf("%-*s", case((size < 3 * _ROOM, 0), else_=size - size % _ROOM), longer)
+
+
 def _append(target: Target) -> Executable:
     """One statement: the id goes to the end of the collection unless it is in it (ADR-0055 D3)."""
     collection = _PROGRESSIONS.c.collection
@@ -80,9 +101,9 @@ def _append(target: Target) -> Executable:
         there = exists(select(1).select_from(entries).where(entries.c.value == id_))
         # Where the text holds neither the id as JSON writes it nor any escape, no entry can be it: finding
         # that out takes no parsing. Everything else is asked of json_each.
-        absent = (func.instr(collection, func.json_quote(id_)) == 0) & (func.instr(collection, "\\") == 0)
-        longer: Any = func.json_insert(collection, "$[#]", id_)
-        wanted = or_(absent, ~there)
+        may_be = func.may_hold(cast(collection, LargeBinary()), func.json_quote(id_)) == 1
+        longer: Any = _roomy(collection, func.json_insert(collection, "$[#]", id_))
+        wanted = not_(and_(may_be, there))
     else:
         document = cast(collection, JSONB)
         longer = cast(document.op("||")(func.to_jsonb(cast(id_, Text()))), Text())

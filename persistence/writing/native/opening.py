@@ -30,6 +30,7 @@ from persistence.location import StoreLocation, sqlite_uri
 from persistence.records import Notice, SchemaApplied
 from persistence.writing.native.application import apply_schema
 from persistence.writing.native.creation import create_store
+from persistence.writing.native.messages import may_hold
 
 __all__ = ["BUSY_TIMEOUT", "busy_timeout", "open_sqlite"]
 
@@ -156,6 +157,7 @@ def _writer(path: bytes, where: str) -> tuple[sqlite3.Connection, tuple[Notice, 
         mode = str(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
         for setting in _SETTINGS:
             connection.execute(f"PRAGMA {setting}")
+        connection.create_function("may_hold", 2, may_hold, deterministic=True)
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
     except BaseException:
