@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from persistence import files
+from persistence import files, filesystems
 from persistence.basics import Notice, Route
 from persistence.errors import NotAStoreError, StoreDamagedError, StoreMissingError, StoreMovedError
 from persistence.magic import HEAD, looks_like
@@ -37,7 +37,7 @@ class Sight:
     header: files.Header
     links: int = 1
     log: int | None = None
-    log_valid: bool = True
+    log_salts: bytes | None = None  # None: no log, or its header is not valid
     index: bool = False  # there is an index, and it may be read
     journal: int | None = None
     hot: bool = False  # the journal begins as one an interrupted transaction leaves
@@ -112,7 +112,7 @@ def _look(
         header,
         found.st_nlink,
         log,
-        log_valid=not log or _quietly(files.log_header, path + b"-wal"),
+        log_salts=files.log_salts(path + b"-wal") if log else None,
         index=_readable(path + b"-shm"),
         journal=journal,
         # A live writer of a rollback store makes one journal after another; SQLite tells a hot one
@@ -120,7 +120,7 @@ def _look(
         hot=bool(journal)
         and (header.log_format or not header.sqlite)
         and _quietly(lambda name: files.journal_facts(name).hot_header, path + b"-journal"),
-        file_system=files.untrusted_file_system(path, found.st_dev),
+        file_system=filesystems.untrusted(path, found.st_dev),
     )
     sight = replace(sight, notices=_notices(sight))
     if not header.sqlite and not sight.empty:
@@ -237,7 +237,7 @@ def _quietly(ask: Callable[[bytes], bool], path: bytes) -> bool:
 
 def _sqlite_or_refused(sight: Sight, file: files.Held, display: str) -> None:
     """Refuses a file that is no database, unless a journal or log beside it may hold its first page."""
-    if sight.contradictions or sight.hot or (sight.log and sight.log_valid):
+    if sight.contradictions or sight.hot or (sight.log_salts is not None):
         return
     size = sight.header.size
     found = looks_like(file.read(HEAD, 0), size)
@@ -280,7 +280,7 @@ def _log_notices(
                 f"The file does not begin as a database, and a journal or log lies beside it. {_OWNER}",
             )
         )
-    if sight.log and not sight.log_valid:
+    if sight.log and sight.log_salts is None:
         wrong.append(Notice("log-header", f"The write-ahead log's header is not valid. {_OWNER}"))
     elif sight.log and sight.log > files.LOG_CHECK_LIMIT:
         said.append(Notice("log-unchecked", "The write-ahead log is too long to be checked frame by frame."))

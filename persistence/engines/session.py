@@ -12,6 +12,7 @@ import math
 import os
 import sqlite3
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from operator import methodcaller
@@ -39,6 +40,11 @@ TRIES = 20
 
 _AGAIN = 4  # how often a state is asked again before the store is read by copy
 _LONGEST_WAIT = 10.0  # seconds for a store that is busy, when there is no deadline
+_YOUNG = 0.05
+"""Seconds in which a log that has just come may go again. A reader that is in while the last writer closes
+keeps it from taking its log away, so beside a writer that opens, commits and closes a read waits that long
+for the store to rest."""
+
 _STEPS = 1000  # of SQLite's virtual machine between two looks at the deadline: some 20 µs
 _TEXT = methodcaller("decode", "utf-8", "surrogateescape")
 _MALFORMED = "malformed database schema"
@@ -121,6 +127,20 @@ class _Connection(sqlite3.Connection):
         """Nothing: the one transaction ends with the connection."""
 
     rollback = commit
+
+
+_logs_seen: OrderedDict[bytes, float] = OrderedDict()  # by their salts: when each was first seen
+
+
+def _young(now: token.Token, sight: routes.Sight) -> bool:
+    """Whether the log has come, and was last written, a moment ago."""
+    if now.log is None or sight.log_salts is None or time.time() - now.log[3] / 1e9 > _YOUNG:
+        return False
+    first = _logs_seen.setdefault(sight.log_salts, time.monotonic())
+    while len(_logs_seen) > 256:
+        with contextlib.suppress(KeyError):  # another thread was first
+            _logs_seen.popitem(last=False)
+    return time.monotonic() - first < _YOUNG
 
 
 class Session:
@@ -239,15 +259,18 @@ class Session:
     def _open(self) -> sqlite3.Connection:
         again, pause = 0, 0.001
         busy: sqlite3.Error | None = None
-        patience = time.monotonic() + _LONGEST_WAIT
+        patience, settling = time.monotonic() + _LONGEST_WAIT, time.monotonic() + 2 * _YOUNG
         try:
             for _ in range(100 * TRIES):
                 self.stop.check(self.display)
                 if busy is not None and time.monotonic() > patience:
                     raise fault(busy, self.display) from busy
                 now, plan, sight = self._state()
-                if plan.passing and not self.offered and again < _AGAIN and self._somebody_has(sight):
-                    again += 1
+                if time.monotonic() < settling and (
+                    _young(now, sight)
+                    if plan.route is Route.LIVE_LOG
+                    else plan.passing and not self.offered and self._somebody_has(sight)
+                ):
                     time.sleep(pause)
                     continue
                 if plan.route is Route.COPY or again > _AGAIN:

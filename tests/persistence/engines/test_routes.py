@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from persistence import files
+from persistence import files, filesystems
 from persistence.engines import direct, routes
 from persistence.engines.routes import Answer
 from persistence.errors import (
@@ -250,7 +250,7 @@ def test_a_zeroed_journal_beside_a_wal_store_means_nothing(tmp_path: Path) -> No
 def test_where_stat_cannot_be_trusted_it_is_read_by_copy(
     tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "untrusted_file_system", lambda path, device: "NFS")
+    monkeypatch.setattr(filesystems, "untrusted", lambda path, device: "NFS")
     store = make(tmp_path / "s.db", mode)
     rows, info = count(store)
     assert (rows, info.route) == (ROWS, Route.COPY)
@@ -259,7 +259,7 @@ def test_where_stat_cannot_be_trusted_it_is_read_by_copy(
 
 def test_this_file_system_is_trusted(tmp_path: Path) -> None:
     make(tmp_path / "s.db")
-    assert files.untrusted_file_system(os.fsencode(tmp_path / "s.db"), tmp_path.stat().st_dev) is None
+    assert filesystems.untrusted(os.fsencode(tmp_path / "s.db"), tmp_path.stat().st_dev) is None
 
 
 def test_a_path_longer_than_sqlite_opens_is_read_by_copy(tmp_path: Path) -> None:

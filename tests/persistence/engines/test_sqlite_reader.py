@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 import pytest
 from sqlalchemy import column, func, select, table
 
-from persistence.engines import bound, landlock
+from persistence.engines import bound, landlock, session
 from persistence.engines.gate import gate_for
 from persistence.engines.reader import Snapshot, open_reader
 from persistence.engines.sqlite import SqliteReader
@@ -365,6 +365,31 @@ async def test_a_writer_that_closes_folds_its_log_in_when_no_read_is_in_progress
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.db"]
     async with reader.snapshot() as snapshot:
         assert await snapshot.scalar(COUNT) == ROWS + 1 and snapshot.info.route is Route.SETTLED
+
+
+async def test_beside_a_writer_that_is_about_to_close_a_read_waits_for_the_store_to_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In while the last writer closes, it would keep that from taking its log away."""
+    monkeypatch.setattr(session, "_YOUNG", 5.0)
+    store = make(tmp_path / "s.db")
+    with writer(store, "INSERT INTO t VALUES (1000, 'x')") as other:
+        reading = asyncio.ensure_future(reader_of(store).load(lambda snapshot: snapshot.scalar(COUNT)))
+        await asyncio.sleep(0.03)
+        assert not reading.done()
+        other.close()
+        assert await reading == ROWS + 1
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.db"]
+
+
+async def test_a_log_that_stays_is_read_as_it_is(tmp_path: Path) -> None:
+    store = make(tmp_path / "s.db")
+    reader = reader_of(store)
+    with writer(store) as other:
+        for number in range(1, 5):
+            other.do(f"INSERT INTO t VALUES ({1000 + number}, 'x')")
+            assert await reader.load(lambda snapshot: snapshot.scalar(COUNT)) == ROWS + number
+            assert reader.last is not None and reader.last.route is Route.LIVE_LOG
 
 
 @pytest.mark.parametrize("waits", [False, True])
