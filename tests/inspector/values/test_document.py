@@ -43,7 +43,7 @@ def test_words_json_does_not_have_are_kept_apart() -> None:
 
 @pytest.mark.parametrize(
     ("text", "position"),
-    [('{"a": 1,}', 8), ("", 0), ("[1\n2]", 3), ('{"a" 1}', 5), ("nothing", 0)],
+    [('{"a": 1, x}', 9), ("", 0), ("[1\n2]", 3), ('{"a" 1}', 5), ("nothing", 0)],
 )
 def test_a_broken_text_says_where(text: str, position: int) -> None:
     found = document.read(text)
