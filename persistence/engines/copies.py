@@ -311,7 +311,9 @@ def _recover(copy: PrivateCopy, display: str) -> None:
         connection.close()
     if failed is not None:
         if error_name(failed).startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from failed
+            full = error_name(failed) == "SQLITE_FULL" or os.statvfs(copy.directory).f_bavail == 0
+            number = errno.ENOSPC if full else errno.EIO
+            raise OSError(number, os.strerror(number)) from failed
         if any(files.status(copy.path + suffix) for suffix in (b"-journal", b"-wal")):
             raise fault(failed, display) from failed  # what lies beside the store could not be taken in
     for suffix in (b"-journal", b"-wal", b"-shm"):
@@ -342,19 +344,30 @@ def _refusal(error: OSError, copy: PrivateCopy, display: str) -> StoreError:
 def _new_directory(display: str) -> PrivateCopy:
     import tempfile  # 10 ms
 
-    while True:
+    problem: OSError | None = None
+    for _ in range(_TRIES):
+        directory = lock = None
         try:
             directory = os.fsencode(tempfile.mkdtemp(prefix=_PREFIX))
             lock = _locked(os.path.join(directory, _LOCK), os.O_CREAT | os.O_EXCL)
         except OSError as error:
-            raise CopyRefusedError(
-                "The store can only be read from a private copy, and no directory for one could be made.",
-                where=display,
-                observed=str(error),
-                remedy="Set TMPDIR to a directory this user can write.",
-            ) from error
-        if lock is not None:
+            problem = error
+        if directory is not None and lock is not None:
             return PrivateCopy(directory, lock)
+        if directory is not None:
+            _remove(directory)
+        if problem is not None:
+            break
+    if problem is not None and problem.errno in (errno.EMFILE, errno.ENFILE):
+        raise files.os_refusal(problem, display) from problem
+    room = problem is None or problem.errno not in (errno.ENOSPC, errno.EDQUOT)
+    raise CopyRefusedError(
+        "The store can only be read from a private copy, and no directory for one could be made.",
+        code=None if room else "no-room",
+        where=display,
+        observed=str(problem) if problem is not None else "its lock file could not be locked",
+        remedy=f"Set TMPDIR to a directory this user can write{'' if room else ', with room in it'}.",
+    ) from problem
 
 
 def _locked(path: bytes, extra: int = 0) -> int | None:

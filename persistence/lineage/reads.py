@@ -97,16 +97,16 @@ class _Reads:
         self._held = False
 
     def run(self) -> Reading:
+        refused: StoreError | None = None
+        before: token.Token | None = None
         try:
             before = token.settle(self._path)
         except OSError as error:
-            before = None
             refused = os_refusal(error, self._display)
-            self._steps.append(ReadStep(self._display, "stat", refused.message))
         parts = look(self._path, self._display, self._check)
         self._steps += parts.steps
         if parts.error is not None or before is None:
-            return self._end(parts, None, None, parts.error)
+            return self._end(parts, None, None, parts.error or refused)
         if parts.empty:
             return self._end(parts, Seen(), Seen(), None, route="empty")
         first, first_error = self._first(parts)
