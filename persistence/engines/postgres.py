@@ -19,11 +19,12 @@ from sqlalchemy import Executable, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from persistence.engines.reader import DEADLINE
+from persistence.engines.server import address, driver_url
 from persistence.engines.server_faults import server_fault, sqlstate
 from persistence.engines.shelf import COPY_LIMIT
 from persistence.errors import ReadOnlyStoreError, StoreMovedError
 from persistence.location import StoreLocation
-from persistence.records import Notice, Progress, ReadInfo, Route
+from persistence.records import Progress, ReadInfo, Route
 
 __all__ = ["PostgresReader", "PostgresSnapshot", "ServerToken"]
 
@@ -39,13 +40,6 @@ _CONNECT = 10.0  # seconds
 _GRACE = 2.0  # seconds beyond a deadline in which the server is to say itself that it has passed
 _LOADS = 5
 _READS = frozenset(("select", "with", "values", "table", "show", "explain"))
-# What libpq takes in a URL and asyncpg would send to the server as a setting of its own.
-_LIBPQ_ONLY = (
-    "connect_timeout", "channel_binding", "gssencmode", "keepalives", "keepalives_idle",
-    "keepalives_interval", "keepalives_count", "tcp_user_timeout", "sslcompression", "requiressl",
-    "requirepeer", "ssl_min_protocol", "require_auth", "fallback_application_name", "load_balance_hosts",
-    "prepared_statement_cache_size", "prepared_statement_name_func", "async_fallback",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +257,7 @@ class PostgresReader:
         self.location = location
         self.last: ReadInfo | None = None
         self.server_version: str | None = None
-        self._dsn, self.notices = _dsn(location.url)
+        self.notices = driver_url(location.url)[2]
         self._used = 0
         self._idle: asyncio.TimerHandle | None = None
         self._engine = create_async_engine(
@@ -337,7 +331,7 @@ class PostgresReader:
         import asyncpg
 
         return await asyncpg.connect(
-            self._dsn,
+            **address(self.location).arguments(),
             timeout=_CONNECT,
             statement_cache_size=0,
             server_settings={"application_name": "store-inspector"},
@@ -378,20 +372,6 @@ def _first_word(statement: str) -> str:
     while end < len(statement) and (statement[end].isalnum() or statement[end] == "_"):
         end += 1
     return statement[at:end].lower()
-
-
-def _dsn(url: str) -> tuple[str, tuple[Notice, ...]]:
-    """The URL as asyncpg reads it, which is as libpq does; what it cannot read is left out, and said."""
-    head, _, query = ("postgresql" + url[url.index("://") :]).partition("?")
-    kept: list[str] = []
-    left: list[str] = []
-    for part in filter(None, query.split("&")):
-        name = part.partition("=")[0]
-        (left if name in _LIBPQ_ONLY or "=" not in part else kept).append(part)
-    notices = tuple(
-        Notice("url-option", f"{part.partition('=')[0]} in the URL is not used here.") for part in left
-    )
-    return head + ("?" + "&".join(kept) if kept else ""), notices
 
 
 def _unique_name() -> str:

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import sqlite3
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 from sqlalchemy import MetaData
 from sqlalchemy.exc import IntegrityError
 
-from persistence import ConstraintError, Mode, StateDB, ValueRefusedError
+from persistence import ConstraintError, Mode, StateDB, StoreConnectionError, ValueRefusedError, locate
+from persistence.engines.server import address
 from persistence.schema import metadata
 from persistence.schema.known import GROUPS
 from persistence.writing.surface import RecordWrites, StoreWrites
@@ -493,31 +495,29 @@ async def test_sql_by_text(native: StateDB) -> None:
 
 
 @pytest.mark.adr("0055-P1-30", "0055-P1-31")
-def test_sslmode_is_taken_out_of_the_url(tmp_path: Path) -> None:
-    import ssl
-
-    from persistence import LocationError, locate
-    from persistence.engines.server import address
+def test_sslmode_is_taken_out_of_the_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
 
     def secured(query: str) -> Any:
         found = address(locate(f"postgresql://kim:secret@db.example/state{query}"))
-        assert "sslmode" not in found.dsn and "sslrootcert" not in found.dsn
+        assert "ssl" not in found.dsn
         assert found.dsn.startswith("postgresql://kim:secret@db.example/state")
         return found
 
-    assert secured("").ssl is None
-    assert secured("?sslmode=disable").ssl is False
+    assert secured("").secured is None and "ssl" not in secured("").arguments()
+    assert secured("?sslmode=disable").secured is False
     kept = secured("?application_name=x&sslmode=require&options=y")
     assert kept.dsn.endswith("?application_name=x&options=y")
-    assert kept.ssl.verify_mode is ssl.CERT_NONE and not kept.ssl.check_hostname
-    ca = secured("?sslmode=verify-ca").ssl
+    assert kept.secured.verify_mode is ssl.CERT_NONE and not kept.secured.check_hostname
+    ca = secured("?sslmode=verify-ca").secured
     assert ca.verify_mode is ssl.CERT_REQUIRED and not ca.check_hostname
-    full = secured("?sslmode=verify-full").ssl
+    full = secured("?sslmode=verify-full").secured
     assert full.verify_mode is ssl.CERT_REQUIRED and full.check_hostname
-    for odd in ("prefer", "allow", "yes", "VERIFY-FULL"):
-        with pytest.raises(LocationError) as refused:
+    for odd in ("yes", "VERIFY-FULL", "", "require%20"):
+        with pytest.raises(StoreConnectionError) as refused:
             secured(f"?sslmode={odd}")
+        assert refused.value.code == "bad-connection-options"
         assert "secret" not in f"{refused.value} {refused.value.as_dict()}"
-    missing = tmp_path / "none.pem"
-    with pytest.raises(LocationError, match="sslrootcert"):
-        secured(f"?sslmode=verify-ca&sslrootcert={missing}")
+    for option in ("sslrootcert", "sslcert", "sslcrl"):
+        with pytest.raises(StoreConnectionError, match="certificate"):
+            secured(f"?sslmode=verify-ca&{option}={tmp_path / 'none.pem'}")

@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import column, func, select, table
 
 from persistence.engines import postgres
-from persistence.engines.postgres import PostgresReader, _dsn, _first_word
+from persistence.engines.postgres import PostgresReader, _first_word
 from persistence.engines.reader import open_reader
+from persistence.engines.server import driver_url
 from persistence.errors import (
     BusyError,
     DeadlineError,
@@ -99,6 +100,17 @@ async def test_25_reads_at_once(reader: PostgresReader) -> None:
             return int(await snapshot.scalar(COUNT))
 
     assert await asyncio.gather(*(read() for _ in range(25))) == [3] * 25
+
+
+async def test_no_statement_stays_prepared(reader: PostgresReader) -> None:
+    """A pooler may give the next statement another connection, which knows nothing of it (#6467)."""
+    async with reader.snapshot() as snapshot:
+        for number in range(3):
+            await snapshot.rows(select(TABLE).where(TABLE.c.a == number))
+        left = await snapshot.rows("SELECT name, statement FROM pg_prepared_statements")
+    assert [row for row in left if "pg_prepared_statements" not in row[1]] == []
+    names = {postgres._unique_name() for _ in range(100)}
+    assert len(names) == 100
 
 
 async def test_a_load(reader: PostgresReader) -> None:
@@ -304,12 +316,13 @@ async def test_sslmode_means_what_libpq_means(
 
 
 def test_what_a_url_says_reaches_the_driver() -> None:
-    dsn, notices = _dsn(
+    dsn, taken, notices = driver_url(
         "postgresql+asyncpg://u:p@h:1/d?sslmode=require&gssencmode=disable&application_name=x"
     )
-    assert dsn == "postgresql://u:p@h:1/d?sslmode=require&application_name=x"
+    assert dsn == "postgresql://u:p@h:1/d?application_name=x"
+    assert taken == {"sslmode": "require"}
     assert [notice.text.split()[0] for notice in notices] == ["gssencmode"]
-    assert _dsn("postgresql+asyncpg://h/d?") == ("postgresql://h/d", ())
+    assert driver_url("postgresql+asyncpg://h/d?") == ("postgresql://h/d", {}, ())
 
 
 # -- ending in time ----------------------------------------------------------------------------------
