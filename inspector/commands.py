@@ -69,7 +69,10 @@ class PlaceCommands(_Commands):
     def _places(self) -> list[tuple[str, str, object]]:
         out: list[tuple[str, str, object]] = []
         for place in PLACES:
-            if place.name in ("refused", "run", "found") or missing_reason(place, self._app.tables) is not None:
+            if (
+                place.name in ("refused", "run", "found")
+                or missing_reason(place, self._app.tables) is not None
+            ):
                 continue
             key = f"  {place.key}" if place.key else ""
             out.append((f"go: {place.title}{key}", place.says, partial(self._app.go, Address(place.name))))

@@ -54,6 +54,8 @@ PLACE: list[Binding] = [
     bind("app.commands", "ctrl+p,colon", "app.command_palette", "commands", "Find a place, a run, an action"),
     bind("place.close", "escape", "close", "back", "Close the topmost layer: filter, detail, then the place",
          show=False),
+    bind("place.explain", "exclamation_mark", "explain", "explain",
+         "The page of the refusal that is shown: what it means, what to do", show=False),
     bind("app.quit", "q", "app.quit", "quit", "Leave; the store is as it was"),
 ]  # fmt: skip
 
@@ -75,6 +77,7 @@ _NAMES = {
     "question_mark": "?",
     "slash": "/",
     "colon": ":",
+    "exclamation_mark": "!",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "escape": "esc",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from persistence.lineage import LineageReport
     from persistence.records import ReadInfo, StoreFacts
     from persistence.statedb import StateDB
 
@@ -14,10 +15,11 @@ __all__ = ["OpenedStore", "open_store"]
 
 @dataclass(slots=True)
 class OpenedStore:
-    """`facts` arrive after the opening; None until then."""
+    """`facts` arrive after the opening, the `report` of whose it is after them; None until then."""
 
     db: StateDB
     facts: StoreFacts | None = None
+    report: LineageReport | None = None
 
     @property
     def read(self) -> ReadInfo | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from inspector.examined import examined
 from inspector.follow import Follower
 from inspector.loader import Loader
 from inspector.messages import Loaded, LoadFailed, StoreOpened, StoreRefused
@@ -16,6 +18,7 @@ from persistence.records import Notice, Route
 
 if TYPE_CHECKING:
     from inspector.app import InspectorApp
+    from persistence.lineage import LineageReport
 
 __all__ = ["StoreSession"]
 
@@ -94,11 +97,37 @@ class StoreSession:
             return False
         if message.what == "store":
             self._app.post_message(StoreOpened(message.value))
+        elif message.what == "lineage":
+            self.examined_now(message.value)
+            return self.opened is not None
         elif self.opened is not None:
             self.opened.facts, self.tables = message.value
-            self._remember("opens")
+            self._remember(self._verdict)
+            self._ask_whose()
             return True
         return False
+
+    def _ask_whose(self) -> None:
+        """Once for a store; never where the answer would take another copy of it (2 Lineage asks then)."""
+        opened, location = self.opened, self.location
+        read = opened.read if opened is not None else None
+        if opened is None or location is None or opened.report is not None:
+            return
+        if read is not None and read.route is not Route.COPY:
+            self.loads.start("lineage", lambda: examined(location))
+
+    def examined_now(self, report: LineageReport) -> None:
+        """It is known whose the store is, and what each open would do with it."""
+        if self.opened is not None and report.location == self.location:
+            self.opened.report = report
+            self._remember(self._verdict)
+
+    @property
+    def _verdict(self) -> str:
+        """`opens`, or `reads` and the code by which a native open would be refused."""
+        report = self.opened.report if self.opened is not None else None
+        refusal = report.native.refusal if report is not None else None
+        return "opens" if refusal is None else f"reads {refusal.code}"
 
     def failed(self, message: LoadFailed) -> StoreError | None:
         """Takes a failed load; what a person is to be told of it, when it is not the opening itself."""
@@ -110,7 +139,7 @@ class StoreSession:
         return message.error
 
     def _remember(self, verdict: str) -> None:
-        if self.location is None or not self._app.config.history:
+        if self.location is None or not self._app.config.history or self._is_shown(self.location):
             return
         from inspector import recents
 
@@ -123,6 +152,11 @@ class StoreSession:
             verdict=verdict,
             limit=self._app.config.recents,
         )
+
+    def _is_shown(self, location: StoreLocation) -> bool:
+        """Whether a store is one of the demo's, which goes when the demo does."""
+        gallery = self._app.gallery
+        return gallery is not None and (location.path or b"").startswith(os.fsencode(gallery) + b"/")
 
     @property
     def follows(self) -> bool:

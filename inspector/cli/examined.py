@@ -47,19 +47,14 @@ def tell(asked: Asked) -> int:
 def _tell(asked: Asked) -> int:
     from inspector.cli.output import write
     from inspector.reports import doctor
-    from inspector.reports.lineage import exit_status, lineage_shape
+    from inspector.reports.lineage import exit_status
     from persistence.location import locate
 
     report, facts = _examined(locate(asked.store))
     if report.read_only.refusal is not None and not report.exists:
         raise report.read_only.refusal
     if asked.as_json:
-        from inspector.reports import shapes
-
-        parts = {**doctor.doctor_shape(facts), **lineage_shape(report)}
-        if report.read_only.refusal is not None:
-            parts["refusal"] = report.read_only.refusal.as_dict()
-        write(f"{shapes.document(store=shapes.store_shape(facts), **parts)}\n")
+        write(f"{doctor.document(report, facts)}\n")
     else:
         write("".join(f"{line}\n" for line in doctor.doctor_lines(facts, report, trace=asked.trace)))
     return exit_status(report)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from persistence.lineage.report import LineageReport
     from persistence.records import Cell, FileFacts, StoreFacts
 
-__all__ = ["doctor_lines", "doctor_shape", "facts_of", "whose"]
+__all__ = ["doctor_lines", "doctor_shape", "document", "facts_of", "whose"]
 
 
 def facts_of(report: LineageReport) -> StoreFacts:
@@ -32,7 +32,7 @@ def facts_of(report: LineageReport) -> StoreFacts:
     route = report.read_only.route
     return StoreFacts(
         display=report.display,
-        backend="sqlite",
+        backend=report.location.backend,
         size=report.size,
         files=report.files,
         journal_mode=header.journal_mode if header is not None else None,
@@ -103,6 +103,18 @@ def doctor_shape(facts: StoreFacts) -> dict[str, Any]:
         ],
         "schema_meta": [{"key": key, "value": shapes.value(value)} for key, value in facts.meta],
     }
+
+
+def document(report: LineageReport, facts: StoreFacts) -> str:
+    """The whole answer as JSON text: what `doctor --json` prints and the *Lineage* screen exports."""
+    from inspector.reports import shapes
+    from inspector.reports.lineage import lineage_shape
+
+    parts = {**doctor_shape(facts), **lineage_shape(report)}
+    if report.read_only.refusal is not None:
+        parts["refusal"] = report.read_only.refusal.as_dict()
+    text: str = shapes.document(store=shapes.store_shape(facts), **parts)
+    return text
 
 
 def doctor_lines(facts: StoreFacts, report: LineageReport, *, trace: bool = False) -> Iterator[str]:

@@ -47,6 +47,13 @@ PLACES: tuple[PlaceInfo, ...] = (
         key="1",
     ),
     PlaceInfo(
+        "lineage",
+        "Lineage",
+        "Whose store this is, what each open would do with it, and how that is known",
+        "inspector.screens.lineage:LineagePlace",
+        key="2",
+    ),
+    PlaceInfo(
         "found",
         "Found",
         "The rows a check found",

@@ -68,7 +68,12 @@ class OpenPlace(Place):
         "Choose a store. Whatever is opened here is only read. Typing a path, pasting one or dropping a file "
         "on the window goes into the field; tab completes. Stores on servers are written "
         "postgresql://user@host/database.",
-        (("dimmed", "the store is not there any more; x forgets it"),),
+        (
+            ("dimmed", "the store is not there any more; x forgets it"),
+            ("✓", "it opened, and would natively as well"),
+            ("▲", "it could be read, and a native open would be refused"),
+            ("✗", "it did not open"),
+        ),
     )
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
         bind("open.path", "slash,tilde", "path", "path", "Type the name of a store"),
@@ -286,22 +291,29 @@ def _card(card: Card, width: int) -> _Entry:
 
 def _recent(recent: Recent, there: bool, width: int) -> _Entry:
     wide = width >= 90
-    well = recent.verdict == "opens" or recent.verdict.startswith("reads ")
-    verdict = "✓ opens" if recent.verdict == "opens" else "✓ reads only" if well else f"✗ {recent.verdict}"
-    verdict = verdict if there else "gone"
+    verdict, told_as = _verdict(recent.verdict) if there else ("gone", "")
     plain, quiet = (".plain", ".quiet") if there else (".dimmed", ".dimmed")
-    told = ".refuse" if there and not well else quiet
+    told = told_as or quiet
     columns = [(safe.text(recent.kind or "not known"), 17, False, quiet)]
     if wide:
         size = formats.size(recent.size) if recent.size is not None else ""
         columns.append((size, 8, True, quiet))
-    columns.append((safe.text(verdict), 17, False, told))
+    columns.append((safe.text(verdict), 20, False, told))
     if wide:
         columns.append((formats.relative_time(recent.opened), 11, True, quiet))
     room = max(16, width - sum(cells + 2 for _, cells, _, _ in columns))
     name = safe.fit(_shortened(safe.text(recent.display), room), room)
     parts = [(f"  {safe.fit(text, cells, right=right)}", role) for text, cells, right, role in columns]
     return _Entry(Content.assemble((name, plain), *parts), recent.store, f"recent-{recent.store}", there)
+
+
+def _verdict(word: str) -> tuple[str, str]:
+    """What is remembered of the last opening, with its sign, and the role of it ("" for the row's own)."""
+    if word == "opens":
+        return "✓ opens", ""
+    if word.startswith("reads "):
+        return f"▲ {word.removeprefix('reads ')}", ".notice"
+    return f"✗ {word}", ".refuse"
 
 
 def _named(name: Named, width: int) -> _Entry:

@@ -103,7 +103,9 @@ class OverviewPlace(Place):
     def facts_arrived(self) -> None:
         opened = self.opened
         if opened is not None and self.is_mounted:
-            self.query_one("#overview-facts", Static).update(facts_content(opened.facts, opened.read))
+            self.query_one("#overview-facts", Static).update(
+                facts_content(opened.facts, opened.read, opened.report)
+            )
 
     async def _count(self, report: Report) -> None:
         counts = counts_of(self.db)

@@ -11,6 +11,7 @@ from inspector import formats, safe
 from persistence.records import Route
 
 if TYPE_CHECKING:
+    from persistence.lineage import LineageReport
     from persistence.records import FileFacts, ReadInfo, StoreFacts
 
 __all__ = ["facts_content"]
@@ -19,16 +20,22 @@ LABEL = 9
 RACE = "exposed to the WAL-reset race"
 
 
-def facts_content(facts: StoreFacts | None, read: ReadInfo | None) -> Content:
+def facts_content(
+    facts: StoreFacts | None, read: ReadInfo | None, report: LineageReport | None = None
+) -> Content:
     """The lines; what is not known yet is said to be, and nothing is guessed."""
     if facts is None:
         return Content.styled("reading what it is …", ".quiet")
-    return Content("\n").join(list(_lines(facts, read)))
+    return Content("\n").join(list(_lines(facts, read, report)))
 
 
-def _lines(facts: StoreFacts, read: ReadInfo | None) -> Iterator[Content]:
+def _lines(facts: StoreFacts, read: ReadInfo | None, report: LineageReport | None) -> Iterator[Content]:
     yield Content.assemble((_what(facts), ".strong"), *_extent(facts))
-    yield _fact("opens", *_opens(facts, read))
+    writes = list(_writes(report))
+    beside = report is not None and report.native.opens is True
+    yield _fact("opens", *_opens(read), *(writes if beside else ()))
+    if writes and not beside:
+        yield _fact("", *writes)
     library = (facts.library, ".plain")
     if facts.exposed_to_wal_reset:
         yield _fact("read by", library, ("  ▲ ", ".notice"), (RACE, ".notice"))
@@ -71,13 +78,31 @@ def _extent(facts: StoreFacts) -> Iterator[tuple[str, str]]:
         yield f"  {formats.several(facts.tables, 'table')}", ".quiet"
 
 
-def _opens(facts: StoreFacts, read: ReadInfo | None) -> Iterator[tuple[str, str]]:
+def _opens(read: ReadInfo | None) -> Iterator[tuple[str, str]]:
     yield "✓ ", ".ok"
     yield "read-only", ".plain"
     if read is None:
         return
-    held = ", held to reading by the kernel" if read.kernel_held else ""
-    yield f" ({read.route}{held if read.route is not Route.SERVER else ''})", ".quiet"
+    held = ", kernel-held" if read.kernel_held and read.route is not Route.SERVER else ""
+    yield f" ({read.route}{held})", ".quiet"
+
+
+def _writes(report: LineageReport | None) -> Iterator[tuple[str, str]]:
+    """The two ways that write, once it is known whose the store is; `2` says how."""
+    if report is None:
+        return
+    native, compatibility = report.native, report.compatibility
+    if native.opens:
+        yield "  ✓ ", ".ok"
+        yield "natively", ".plain"
+    else:
+        yield "✗ ", ".refuse"
+        yield "natively", ".plain"
+        if native.refusal is not None:
+            yield f" ({safe.text(native.refusal.code)})", ".quiet"
+    if compatibility.opens is None:
+        yield "  ? ", ".notice"
+        yield "by a profile", ".plain"
 
 
 def _files(files: tuple[FileFacts, ...]) -> Iterator[tuple[str, str]]:

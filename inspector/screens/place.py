@@ -245,7 +245,20 @@ class Place(Screen[None]):
             return getattr(type(self), offered, None) is not getattr(Place, offered, None)
         if action == "refresh":
             return type(self).load is not Place.load
+        if action == "explain":
+            return self.refusal_shown is not None
         return True
+
+    @property
+    def refusal_shown(self) -> StoreError | None:
+        """The refusal that is on the screen, if one is."""
+        return self.query_one("#failure", FailurePanel).error if self.query("#failure") else None
+
+    def action_explain(self) -> None:
+        from inspector.screens.page import PageScreen
+
+        if (error := self.refusal_shown) is not None:
+            self.app.push_screen(PageScreen(error.code, error))
 
     def action_refresh(self) -> None:
         self.inspector.refresh_store()

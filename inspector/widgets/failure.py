@@ -42,6 +42,9 @@ def _fact(label: str, value: str, style: str) -> Content:
 class FailurePanel(VerticalScroll):
     """Lies over a place's body when something of it could not be read; `esc` closes it, `r` tries again."""
 
+    error: StoreError | None = None
+    """What is shown; None while nothing is."""
+
     def compose(self) -> ComposeResult:
         yield Static(id="failure-text")
 
@@ -51,10 +54,13 @@ class FailurePanel(VerticalScroll):
     def show_error(self, error: StoreError) -> None:
         said = Content("\n\n").join(
             [error_content(error), Content.assemble(("r", ".key"), (" tries again   ", ".quiet"),
+                                                    ("!", ".key"), (" explains it   ", ".quiet"),
                                                     ("esc", ".key"), (" closes this", ".quiet"))]
         )  # fmt: skip
+        self.error = error
         self.query_one("#failure-text", Static).update(said)
         self.display = True
 
     def hide(self) -> None:
+        self.error = None
         self.display = False

@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from inspector.roles import ROLES
 from inspector.typeset.lines import Line, Run
+from inspector.widgets import thin_bar as _thin_bar  # noqa: F401 (sets the scroll bars)
 
 __all__ = ["GUTTER", "Spot", "TallView"]
 
