@@ -34,7 +34,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot("overview", at="overview"),
     Shot("runs", at="runs"),
     Shot("runs-filtered", at="runs", keys=("slash", *"status:failed,timed_out agent:", "~")),
-    Shot("run-conversation", at=f"run/{FERRY}", keys=("~", *"jjj", "pagedown")),
+    Shot("run-conversation", at=f"run/{FERRY}", keys=("~", "j", "j")),
     Shot("run-timeline", at=f"run/{FERRY}/timeline"),
     Shot("run-branches", at=f"run/{FERRY}/branches"),
     Shot("run-signals", at=f"run/{FERRY}/signals"),
