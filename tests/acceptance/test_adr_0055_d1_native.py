@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import ssl
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from persistence import ConstraintError, Mode, StateDB, StoreConnectionError, Va
 from persistence.engines.server import address
 from persistence.schema import metadata
 from persistence.schema.known import GROUPS
+from persistence.writing.native import backup as backup_module
 from persistence.writing.surface import RecordWrites, StoreWrites
 from tests.native import Backend, count, one
+from tests.persistence.stores import make_filled, run_sql
 
 GROUP_TABLES = {
     "0055-D1-07": ("conversation", "message_types messages progressions sessions branches"),
@@ -521,3 +524,38 @@ def test_sslmode_is_taken_out_of_the_url(tmp_path: Path, monkeypatch: pytest.Mon
     for option in ("sslrootcert", "sslcert", "sslcrl"):
         with pytest.raises(StoreConnectionError, match="certificate"):
             secured(f"?sslmode=verify-ca&{option}={tmp_path / 'none.pem'}")
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+@pytest.mark.adr("0055-D1-32")
+async def test_a_backup_holds_rows_and_no_file_they_name(tmp_path: Path) -> None:
+    """The copy a migration makes is of the store alone, and nothing says that it is of more."""
+    secret = b"what only the files hold: 7c1f94"
+    outside = tmp_path / "run"
+    outside.mkdir()
+    for name in ("clerk.md", "board.md"):
+        (outside / name).write_bytes(secret)
+    path = make_filled(_folder(tmp_path / "store") / "state.db", "0.28.0")
+    run_sql(
+        path,
+        "DELETE FROM schema_meta WHERE key = 'lineage'",
+        "UPDATE schema_meta SET value = '1' WHERE key = 'version'",
+        f"UPDATE definitions SET path = '{outside / 'clerk.md'}'",
+        f"UPDATE artifacts SET file_path = '{outside / 'board.md'}'",
+        f"UPDATE sessions SET artifacts_path = '{outside}'",
+    )
+    async with StateDB(path, mode=Mode.NATIVE) as db:
+        assert db.applied is not None and db.applied.backup is not None
+        backup = Path(db.applied.backup)
+    assert {entry.name for entry in path.parent.iterdir()} == {path.name, backup.name}
+    assert secret not in backup.read_bytes() and secret not in path.read_bytes()
+    with closing(sqlite3.connect(backup)) as copied:
+        assert copied.execute("SELECT DISTINCT file_path FROM artifacts").fetchall() == [
+            (str(outside / "board.md"),)
+        ]
+    said = " ".join(filter(None, (inspect.getdoc(backup_module), inspect.getdoc(backup_module.make_backup))))
+    assert "artifact" not in said and "definition" not in said
