@@ -36,7 +36,9 @@ __all__ = [
     "describe",
     "held",
     "hold",
+    "is_open_here",
     "journal_facts",
+    "locks_work",
     "log_facts",
     "log_header",
     "log_salts",
@@ -171,6 +173,12 @@ def hold(path: bytes, *, sidecar: bool = False) -> Held:
         return (_sidecars if sidecar else _stores).setdefault(identity, Held(fd, identity))
 
 
+def is_open_here(identity: Identity) -> bool:
+    """Whether this process holds that file: nobody else may open and close it."""
+    with _lock:
+        return identity in _stores or identity in _sidecars
+
+
 def _let_go() -> None:
     for identity, file in list(_sidecars.items()):
         if file.users == 0 and os.fstat(file.fd).st_nlink == 0:
@@ -293,6 +301,20 @@ def someone_writes(file: Held) -> bool | None:
     """Whether a connection, of any process, is writing this store of the rollback format now (it has the
     reserved lock); None: the system does not say."""
     return _locked(file, 0x40000001, 1)
+
+
+def locks_work(file: Held) -> bool:
+    """Whether the file's file system answers questions about locks at all (some network ones do not)."""
+    if not sys.platform.startswith("linux"):
+        return True
+    import errno
+    import fcntl
+
+    try:
+        fcntl.fcntl(file.fd, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0))
+    except OSError as error:
+        return error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+    return True
 
 
 def _locked(file: Held, start: int, length: int) -> bool | None:

@@ -295,7 +295,9 @@ def _there(name: bytes) -> bool:
 
 def _recover(copy: PrivateCopy, display: str) -> None:
     """Has SQLite roll the journal back and fold the log in, and leaves one file at rest."""
-    connection = sqlite3.connect(sqlite_uri(copy.path, "mode=rw"), uri=True, isolation_level=None)
+    # Nobody else knows of the copy, and the temporary directory may be where files cannot be locked.
+    query = "mode=rw&vfs=unix-none" if os.name == "posix" else "mode=rw"
+    connection = sqlite3.connect(sqlite_uri(copy.path, query), uri=True, isolation_level=None)
     failed: sqlite3.Error | None = None
     try:
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # no index beside it

@@ -289,6 +289,8 @@ class Session:
                         raise fault(error, self.display) from error
                     if what is Answer.COPY:
                         return self._open_copy("a writer that ended left its transaction half done", now)
+                    if what is Answer.WAIT and not self._locks_work(sight):
+                        return self._open_copy("its file system does not lock", now)
                     again += what is Answer.AGAIN
                     busy = error if what is Answer.WAIT else None
                 time.sleep(pause)
@@ -311,6 +313,10 @@ class Session:
         except OSError as error:
             raise files.os_refusal(error, self.display) from error
         return now, routes.opening(sight), sight
+
+    def _locks_work(self, sight: routes.Sight) -> bool:
+        with files.held(sight.path) as file:
+            return files.locks_work(file)
 
     def _somebody_has(self, sight: routes.Sight) -> bool:
         with files.held(sight.path) as file:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -249,6 +252,63 @@ async def test_busy_past_the_deadline_is_called_busy(tmp_path: Path) -> None:
         other.do("COMMIT")
         async with reader.snapshot(deadline=0.1) as snapshot:
             assert await snapshot.scalar(COUNT) == ROWS
+
+
+_NO_LOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+static int refuse(const char *name, int fd, int command, void *argument) {
+    int (*real)(int, int, void *) = dlsym(RTLD_NEXT, name);
+    if (command == F_SETLK || command == F_SETLKW || command == F_GETLK) { errno = ENOLCK; return -1; }
+    return real(fd, command, argument);
+}
+int fcntl(int fd, int command, ...) {
+    va_list rest; va_start(rest, command); void *a = va_arg(rest, void *); va_end(rest);
+    return refuse("fcntl", fd, command, a);
+}
+int fcntl64(int fd, int command, ...) {
+    va_list rest; va_start(rest, command); void *a = va_arg(rest, void *); va_end(rest);
+    return refuse("fcntl64", fd, command, a);
+}
+"""
+_COUNT = """
+import sys
+from persistence.engines import direct
+from persistence.location import locate
+rows, info = direct.read(locate(sys.argv[1]), lambda c: c.execute("SELECT count(*) FROM t").fetchone()[0])
+print(rows, info.route.value)
+"""
+
+
+@pytest.mark.parametrize(("state", "route"), [("delete", "copy"), ("wal", "settled"), ("log", "copy")])
+def test_where_the_file_system_does_not_lock_it_is_read_all_the_same(
+    tmp_path: Path, state: str, route: str
+) -> None:
+    """`locking protocol`, at start, on a network disk (crush #3461)."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler here to take the locks away with")
+    (tmp_path / "no_locks.c").write_text(_NO_LOCKS)
+    library = tmp_path / "no_locks.so"
+    build = [compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "no_locks.c"), "-ldl"]
+    subprocess.run(build, check=True)
+    (tmp_path / "store").mkdir()
+    store = tmp_path / "store" / "s.db"
+    _ = crashed_log(store) if state == "log" else make(store, state)
+    before = traces(store.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", _COUNT, str(store)],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        cwd=Path(__file__).resolve().parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split(" ", 1) == [str(ROWS + 5 * (state == "log")), f"{route}\n"], done.stderr
+    assert traces(store.parent) == before
 
 
 # -- a store that moves ------------------------------------------------------------------------------
