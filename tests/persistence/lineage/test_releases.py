@@ -1,4 +1,4 @@
-"""What each release made is recognized: from fixtures of every release, and from stores they made themselves."""
+"""What each release made is recognized: fixtures of every release, and stores they made themselves."""
 
 from __future__ import annotations
 
