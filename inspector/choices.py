@@ -62,8 +62,15 @@ def gather(gallery: Path | None = None) -> Choices:
         cards=read_index(gallery) if gallery is not None else (),
         recents=tuple((recent, recent.is_there) for recent in recents.load()),
         default=default,
-        dotenv=named_by_dotenv(Path.cwd()),
+        dotenv=_here(),
     )
+
+
+def _here() -> Named | None:
+    try:
+        return named_by_dotenv(Path.cwd())
+    except OSError:  # the working directory is gone
+        return None
 
 
 def named_by_dotenv(folder: Path) -> Named | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
+import fcntl
 import os
 import re
 import shutil
@@ -66,6 +67,8 @@ def main() -> None:
     from screenshots.shots import SHOTS, take
 
     target = asked.to.absolute()
+    turn = os.open(f"{HOME}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(turn, fcntl.LOCK_EX)  # the place is fixed: one at a time
     build()
     os.chdir(HOME)  # the working directory is suggested for exports: it is seen as well
     try:
@@ -81,6 +84,7 @@ def main() -> None:
     finally:
         os.chdir(ROOT)
         shutil.rmtree(HOME, ignore_errors=True)
+        os.close(turn)
 
 
 def to_png(svg: Path, png: Path) -> None:

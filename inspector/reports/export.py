@@ -49,7 +49,10 @@ class Exported:
 def suggested_target(name: str, ending: str, location: StoreLocation | None = None) -> Path:
     """A free file name for an export: in the working directory, or in the home directory when that is where
     the store lies (nothing is put beside a store unless it is asked for)."""
-    folder = Path.cwd()
+    try:
+        folder = Path.cwd()
+    except OSError:  # the working directory is gone
+        folder = Path.home()
     if location is not None and location.path is not None:
         with suppress(OSError):
             if os.path.samefile(folder, os.path.dirname(location.path)):  # noqa: PTH120, PTH121 (bytes)

@@ -264,6 +264,17 @@ async def test_nothing_is_opened_to_show_it(
         assert "pipe.db" in said(pilot)
 
 
+async def test_a_working_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inspector.reports.export import suggested_target
+
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    async with opened() as pilot:
+        assert "a demo gallery" in told(pilot)
+    assert suggested_target("runs", ".csv").parent == Path.home()
+
+
 async def test_the_demo_can_be_built_from_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import atexit
 
