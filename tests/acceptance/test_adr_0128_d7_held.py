@@ -15,7 +15,7 @@ from persistence import Mode, StateDB
 from persistence.errors import ForeignLineageError, StateCompatibilityRefused
 from persistence.lineage import claim, connection_identity, examine, held_here
 from persistence.location import locate
-from tests.persistence.lineage.craft import complete, meta, state_of
+from tests.persistence.lineage.craft import MANAGED, complete, in_child, meta, state_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -190,3 +190,26 @@ def test_a_hard_link_is_the_same_file(tmp_path: Path) -> None:
     os.link(path, tmp_path / "other.db")
     with claim(identity(path), "native", "x"):
         assert held_here(identity(tmp_path / "other.db"), "compatibility", "y") is not None
+
+
+@pytest.mark.adr("0128-D7-36")
+@pytest.mark.parametrize("done", range(len(MANAGED) + 1))
+def test_a_managing_application_writes_its_row_in_the_transaction_that_creates_its_schema(
+    done: int, tmp_path: Path
+) -> None:
+    """Stopped after any of its statements, a scratch store is without both or has both."""
+    path = tmp_path / "store.db"
+    path.touch()
+    statements = [one if isinstance(one, tuple) else (one, ()) for one in MANAGED[:done]]
+    in_child(
+        f"c = sqlite3.connect(sys.argv[1], isolation_level=None)\nfor s in {statements!r}: c.execute(*s)",
+        path,
+    )
+    connection = sqlite3.connect(path)
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    connection.close()
+    report = examine(locate(path), surroundings=False)
+    if done == len(MANAGED):
+        assert tables == {"schema_meta", "principals"} and report.application == "acme-desk"
+    else:
+        assert tables == set() and report.application is None

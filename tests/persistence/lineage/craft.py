@@ -107,16 +107,20 @@ def small(folder: Path, *statements: Statement, name: str = "store.db", wal: boo
     return path
 
 
+MANAGED: tuple[Statement, ...] = (
+    "BEGIN",
+    META,
+    (LINEAGE_ROW, ("acme-desk",)),
+    (VERSION_ROW, ("7",)),
+    "CREATE TABLE principals (id TEXT PRIMARY KEY)",
+    "COMMIT",
+)
+"""What the application that manages `foreign` stores runs to create one."""
+
+
 def foreign(folder: Path, **more: Any) -> Path:
     """A small store another application manages."""
-    return small(
-        folder,
-        META,
-        (LINEAGE_ROW, ("acme-desk",)),
-        (VERSION_ROW, ("7",)),
-        "CREATE TABLE principals (id TEXT PRIMARY KEY)",
-        **more,
-    )
+    return small(folder, *MANAGED, **more)
 
 
 def in_child(code: str, *arguments: object) -> None:
