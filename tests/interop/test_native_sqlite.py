@@ -12,7 +12,7 @@ import pytest
 from persistence import Mode, StateDB
 from tests.interop.conftest import RealStore
 from tests.interop.natively import call, dump, fill, run_calls
-from tests.persistence.writing.test_application import shape
+from tests.persistence.writing.shapes import shape
 
 THEIRS = {
     "id": "theirs",
