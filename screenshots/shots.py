@@ -41,6 +41,9 @@ SHOTS: tuple[Shot, ...] = (
     Shot("run-history", at=f"run/{FERRY}/history"),
     Shot("run-artifacts", at=f"run/{FERRY}/artifacts"),
     Shot("run-raw", at=f"run/{FERRY}/raw"),
+    Shot("definitions", at="definitions"),
+    Shot("definition", at="definitions/agent%2Ftidekeeper"),
+    Shot("definition-changes", at="definitions/agent%2Ftidekeeper/changes", keys=("G", "m", "g", "~")),
     Shot("tables", at="tables"),
     Shot("table-rows", at="tables/messages"),
     Shot("table-structure", at="tables/branches", keys=("v", "~")),
@@ -59,6 +62,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot("small-runs", at="runs", size=SMALL),
     Shot("small-run", at=f"run/{FERRY}", size=SMALL),
     Shot("small-tables", at="tables/messages", size=SMALL),
+    Shot("small-definition", at="definitions/agent%2Ftidekeeper/changes", size=SMALL),
     Shot("small-open", store=None, size=SMALL),
 )
 

@@ -77,6 +77,14 @@ PLACES: tuple[PlaceInfo, ...] = (
         parent="runs",
     ),
     PlaceInfo(
+        "definitions",
+        "Definitions",
+        "What agents and playbooks were defined by: versions, what changed, the file now",
+        "inspector.screens.definitions:definitions_place",
+        key="7",
+        needs="definitions",
+    ),
+    PlaceInfo(
         "tables",
         "Tables",
         "Every table of the store: its rows, its structure, its links",

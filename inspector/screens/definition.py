@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
@@ -13,7 +15,7 @@ from textual.containers import Container, Vertical
 from inspector import formats, safe
 from inspector.clipboard import Copy
 from inspector.comparing import Comparison, NotCompared, unified
-from inspector.definition_text import AgainstFile, Shown, against_file, changes, content_of, file_words, shown
+from inspector.definition_text import AgainstFile, against_file, changes, content_of, file_words
 from inspector.exporting import Exportable
 from inspector.keys import bind
 from inspector.messages import Loaded
@@ -21,6 +23,7 @@ from inspector.navigation import Address
 from inspector.screens.definitions import ABOUT
 from inspector.screens.place import Place
 from inspector.typeset.lines import Line, line
+from inspector.values.code_sheet import CodeSheet, language_of
 from inspector.values.diff_sheet import DiffSheet
 from inspector.values.sheet import Sheet
 from inspector.values.text_sheet import TextSheet
@@ -32,6 +35,7 @@ from persistence.errors import StoreError
 
 if TYPE_CHECKING:
     from persistence.reading.page import Page
+    from persistence.statedb import StateDB
 
 __all__ = ["VIEWS", "DefinitionPlace"]
 
@@ -39,6 +43,23 @@ VIEWS = (("content", "content"), ("changes", "changes"), ("file", "file now"))
 WIDE = 100
 """Columns from which two texts stand side by side unless asked otherwise."""
 SIGNS = {"same": ("✓", "ok"), "differs": ("▲", "notice"), "gone": ("✗", "refuse")}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One version with its content ready to be read."""
+
+    row: Mapping[str, Any]
+    sheet: CodeSheet
+
+
+async def _highlighted(db: StateDB, kind: str, name: str, version: int | None) -> Shown | None:
+    """A version (None: the newest) with its content highlighted; None when it is not stored."""
+    row = await db.get_definition(kind, name, version=version)
+    if row is None:
+        return None
+    sheet = await asyncio.to_thread(CodeSheet, content_of(row), language_of(row.get("path"), row.get("kind")))
+    return Shown(row, sheet)
 
 
 class DefinitionPlace(Place):
@@ -49,7 +70,7 @@ class DefinitionPlace(Place):
         bind("definition.view", "v", "next_view", "view",
              "The content, what changed since another version, the file at its path now"),
         bind("definition.mark", "m", "mark", "mark", "Compare the others with the version under the cursor"),
-        bind("definition.columns", "u", "columns", "columns", "One column or two, where two texts are compared"),
+        bind("definition.columns", "u", "columns", "columns", "One column or two for a comparison"),
         bind("definition.side", "tab", "side", "other side", "From the versions to the text and back",
              show=False),
     ]  # fmt: skip
@@ -62,6 +83,7 @@ class DefinitionPlace(Place):
         self._shown: Shown | None = None
         self._changes: tuple[Any, Any, Comparison | NotCompared | None] | None = None
         self._file: AgainstFile | None = None
+        self._looked_at: Any = None  # the version that is shown or on its way
 
     def compose_body(self) -> ComposeResult:
         with Container(id="definition"):
@@ -117,7 +139,7 @@ class DefinitionPlace(Place):
 
     def _load_view(self) -> None:
         """Has loaded what the current view shows of the version under the cursor."""
-        number = self.versions.number
+        number = self._looked_at = self.versions.number
         kind, name, db = self.kind, self.name_, self.db
         self.loads.cancel("content")
         self.loads.cancel("changes")
@@ -125,7 +147,7 @@ class DefinitionPlace(Place):
         if number is None:
             return
         if self.view == "content":
-            self.loads.start("content", lambda: shown(db, kind, name, number))
+            self.loads.start("content", lambda: _highlighted(db, kind, name, number))
         elif self.view == "file":
             self.loads.start("file", lambda: against_file(db, kind, name, number))
         elif (other := self.other) is None:
@@ -222,18 +244,8 @@ class DefinitionPlace(Place):
 
     @on(TallList.Moved, "#versions")
     def _version_moved(self) -> None:
-        if self.versions.number != self._at:
+        if self.versions.number != self._looked_at:
             self._load_view()
-
-    @property
-    def _at(self) -> Any:
-        """The version that is shown or on its way."""
-        row = None
-        if self.view == "content" and self._shown is not None:
-            row = self._shown.row
-        elif self.view == "file" and self._file is not None:
-            row = self._file.row
-        return row.get("version") if row is not None else None
 
     @on(TallList.Opened, "#versions")
     def _version_opened(self) -> None:
@@ -304,9 +316,11 @@ class DefinitionPlace(Place):
                 return None
             old, new, found = f"version {safe.cell(against.row.get('version'))}", "file", against.found
         else:
-            if self._changes is None or not isinstance(self._changes[2], Comparison):
+            if self._changes is None:
                 return None
             before, after, compared = self._changes
+            if before is None or after is None or not isinstance(compared, Comparison):
+                return None
             old, new = (f"version {safe.cell(row.get('version'))}" for row in (before, after))
             found = compared
         return "".join(f"{each}\n" for each in unified(found, old, new)), f"what changed from {old} to {new}"

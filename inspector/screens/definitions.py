@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from inspector import formats, safe
 from inspector.clipboard import Copy
 from inspector.copying import copied_cell, copied_row
+from inspector.definition_rows import COLUMNS, latest_rows
 from inspector.exporting import Exportable
 from inspector.fixed_source import FixedSource
 from inspector.messages import Loaded
@@ -20,12 +21,12 @@ from inspector.viewing import view_value
 from inspector.widgets import grid_messages as said
 from inspector.widgets.filter_bar import FilterBar
 from inspector.widgets.grid import Grid
-from persistence.records import ABSENT, Cell, Column, Row
 
 if TYPE_CHECKING:
     from persistence.reading.page import Page
+    from persistence.records import Row
 
-__all__ = ["ABOUT", "COLUMNS", "DefinitionsPlace", "definitions_place", "latest_rows", "target_of"]
+__all__ = ["ABOUT", "DefinitionsPlace", "definitions_place", "target_of"]
 
 ABOUT = PlaceHelp(
     "The texts that agents, playbooks and skills were defined by, in versions, the newest first. Enter opens "
@@ -41,16 +42,6 @@ ABOUT = PlaceHelp(
     words=("definition",),
 )
 
-COLUMNS: tuple[Column, ...] = (
-    Column("kind", "kind", "text"),
-    Column("name", "name", "text"),
-    Column("version", "newest", "number"),
-    Column("versions", "versions", "number"),
-    Column("created_at", "saved", "time"),
-    Column("message", "message", "text"),
-    Column("id", "id", "id"),
-)
-
 
 def definitions_place(target: str | None = None) -> Place:
     """The place for all definitions, or for one (`agent/clerk`)."""
@@ -61,21 +52,6 @@ def definitions_place(target: str | None = None) -> Place:
 
 def target_of(kind: object, name: object) -> str:
     return f"{kind}/{name}"
-
-
-def latest_rows(page: Page) -> tuple[Row, ...]:
-    """One row a definition, its newest version, from every version in the order of the list."""
-    rows: dict[tuple[Any, Any], list[Cell]] = {}
-    for version in page:
-        key = (version.get("kind"), version.get("name"))
-        known = rows.get(key)
-        if known is None:
-            rows[key] = [
-                1 if column.name == "versions" else version.get(column.name, ABSENT) for column in COLUMNS
-            ]
-        else:
-            known[3] = int(known[3]) + 1  # type: ignore[arg-type]
-    return tuple(Row(key, tuple(cells)) for key, cells in rows.items())
 
 
 class DefinitionsPlace(Place):

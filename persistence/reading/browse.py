@@ -6,12 +6,13 @@ them are imported inside the methods, so that a command that lists definitions l
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from persistence.reading.store import ReadingSurface
 
 if TYPE_CHECKING:
+    from persistence.outside import OutsideFile
     from persistence.reading.checks import Checks
     from persistence.reading.overview import Activity, TableCount, TableSize
     from persistence.reading.source import RowSource
@@ -124,3 +125,15 @@ class BrowseSurface(ReadingSurface):
         from persistence.reading import checks
 
         return checks.checks(self._reading, now)
+
+    async def file_at(self, path: object) -> OutsideFile:
+        """What is now at a path that a row names, with its text if it is a regular file: an observation."""
+        from persistence.reading import outside
+
+        return await outside.file_at(self._reading, path)
+
+    async def files_at(self, paths: Sequence[object]) -> tuple[OutsideFile, ...]:
+        """What is now at each of some paths that rows name; none is opened: an observation."""
+        from persistence.reading import outside
+
+        return await outside.files_at(self._reading, paths)
