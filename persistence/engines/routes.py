@@ -251,15 +251,24 @@ def _sqlite_or_refused(sight: Sight, file: files.Held, display: str) -> None:
 
 
 def _notices(sight: Sight) -> tuple[Notice, ...]:
-    if sight.links < 2:
-        return ()
-    return (
-        Notice(
-            "second-name",
-            f"The file has {sight.links} names (hard links). A log or journal lies beside one of them and is "
-            "found by name: what was written under another name may not be seen.",
-        ),
-    )
+    said: list[Notice] = []
+    if sight.links > 1:
+        said.append(
+            Notice(
+                "second-name",
+                f"The file has {sight.links} names (hard links). A log or journal lies beside one of them "
+                "and is found by name: what was written under another name may not be seen.",
+            )
+        )
+    if sight.log and sight.header.sqlite and not sight.header.log_format:
+        said.append(
+            Notice(
+                "log-beside-rollback",
+                "A write-ahead log lies beside a file of the rollback format. SQLite reads it all the same, "
+                "so it is read here too.",
+            )
+        )
+    return tuple(said)
 
 
 def _log_notices(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat as modes
+import time
 from collections.abc import Iterator
 
 from persistence.basics import FileFacts
@@ -18,6 +19,7 @@ __all__ = ["backups", "openers"]
 _SIDECARS = (b"", b"-journal", b"-wal", b"-shm")
 _MOST = 200  # files told of
 _MOST_LISTED = 100_000  # entries of a directory that are looked at
+_LONGEST = 1.0  # seconds that processes are looked at
 
 
 def backups(path: bytes) -> tuple[FileFacts, ...] | None:
@@ -70,7 +72,10 @@ def openers(path: bytes) -> tuple[Opener, ...] | None:
     locking = _lockers(wanted)
     own = os.getpid()
     answer: list[Opener] = []
+    until = time.monotonic() + _LONGEST
     for process in sorted(processes):
+        if time.monotonic() > until:
+            break
         names = {wanted[file] for file in _open_files(process) if file in wanted}
         names |= locking.get(process, set())
         if names and process != own:

@@ -64,6 +64,11 @@ class Parts(NamedTuple):
         return self.header is not None and self.header.sqlite
 
     @property
+    def long(self) -> bool:
+        """Whether the path is longer than SQLite can open, with what may lie beside it."""
+        return len(self.path) > _LONGEST_PATH
+
+    @property
     def settled(self) -> bool:
         """Whether the file alone says what is committed."""
         return not self.hot and not self.log and not self.unread
@@ -75,10 +80,11 @@ class Parts(NamedTuple):
 
     @property
     def contradicted(self) -> bool:
-        """Whether the parts do not go together (a second name apart)."""
-        return any(damage.code != "second-name" for damage in self.damage)
+        """Whether the parts do not go together (a second name and a long path are other matters)."""
+        return any(damage.code not in ("second-name", "long-path") for damage in self.damage)
 
 
+_LONGEST_PATH = 500  # SQLite's limit is 512 bytes, with the suffixes of what lies beside a store
 _UNREAD = frozenset(("odd-sidecar", "no-permission", "io-error", "too-many-files", "not-a-database"))
 
 
@@ -106,6 +112,10 @@ def look(path: bytes, display: str, check: Check | None = None) -> Parts:
     parts = _with_step(parts, parts.name, "header", kind.words if kind else _header_words(header))
     if found.st_nlink > 1:
         parts = _damaged(parts, "second-name", f"the file has {found.st_nlink} names (hard links)")
+    if parts.long:
+        parts = _damaged(
+            parts, "long-path", f"its path has {len(parts.path)} bytes, more than SQLite can open"
+        )
     parts = _journal(parts)
     parts = _log(parts, held, check)
     parts = _whole(parts)

@@ -110,7 +110,7 @@ class _Reads:
         if parts.empty:
             return self._end(parts, Seen(), Seen(), None, route="empty")
         first, first_error = self._first(parts)
-        if parts.settled:
+        if parts.settled and not parts.long:
             if self._now() != before:
                 raise _Moved("the store changed while it was read")
             self._decided(first)
@@ -135,8 +135,9 @@ class _Reads:
     def _first(self, parts: Parts) -> tuple[Seen | None, StoreError | None]:
         """The file alone. What an interrupted transaction left half-written is skipped."""
         tolerant = not parts.settled
-        if not parts.database:
-            self._steps.append(ReadStep(parts.name, "immutable", "not read: it does not begin as a database"))
+        if not parts.database or parts.long:
+            why = "its path is too long for SQLite" if parts.long else "it does not begin as a database"
+            self._steps.append(ReadStep(parts.name, "immutable", f"not read: {why}"))
             return None, None
         try:
             seen = self._read(parts.path, "mode=ro&immutable=1", tolerant=tolerant)
@@ -175,7 +176,7 @@ class _Reads:
         from persistence.engines import copies
 
         beside = [name for name, there in (("journal", parts.hot), ("log", parts.log)) if there]
-        what = f"{parts.name} and its {' and '.join(beside)}"
+        what = f"{parts.name} and its {' and '.join(beside)}" if beside else parts.name
         try:
             copy = copies.make(self._path, self._display, limit=None, progress=self._progress, tries=1)
         except StoreMovedError as error:
@@ -226,6 +227,11 @@ class _Reads:
 
 def _route(parts: Parts) -> str:
     """How a read-only open reads a store that could be read: see `persistence.engines.routes`."""
+    from persistence import filesystems
+
+    assert parts.identity is not None
+    if parts.long or filesystems.untrusted(parts.path, parts.identity[0]) is not None:
+        return "copy"
     if parts.header is not None and parts.header.log_format and parts.settled:
         return "settled" if not parts.contradicted else "copy"
     plain = not parts.log and not parts.contradicted and parts.database

@@ -83,6 +83,10 @@ REMEDIES: dict[str, str] = {
         "Find out what put something other than a file where SQLite keeps its log or journal, and "
         "move it to another place. Then ask again."
     ),
+    "long-path": (
+        "SQLite opens no path of more than 512 bytes. The people who run the store can keep it under a "
+        "shorter one; here it can be read."
+    ),
     "no-permission": (
         "Ask the owner of the files for the right to read all of them, those beside the store "
         "included, or run as that user."
