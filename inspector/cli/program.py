@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Explain a refusal: what it means, and what to do.",
     "runs": "List the runs of a store.",
     "run": "Show one run and its conversation.",
+    "artifacts": "List recorded outcomes and their files, or the files expected of a run.",
     "definitions": "List authored texts, the versions of one, and what changed between them.",
     "tables": "List a store's tables, or the rows of one.",
     "config": "Show the settings in force and where each comes from.",

@@ -77,6 +77,14 @@ PLACES: tuple[PlaceInfo, ...] = (
         parent="runs",
     ),
     PlaceInfo(
+        "artifacts",
+        "Artifacts",
+        "What runs recorded as their outcome, and the files expected of them, then and now",
+        "inspector.screens.artifacts:artifacts_place",
+        key="6",
+        needs="artifacts",
+    ),
+    PlaceInfo(
         "definitions",
         "Definitions",
         "What agents and playbooks were defined by: versions, what changed, the file now",

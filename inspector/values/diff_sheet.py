@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inspector import formats, safe
 from inspector.comparing import Comparison, Difference, hunks
-from inspector.typeset.lines import Line, Run, fold, line_width, visible
+from inspector.typeset.lines import Line, Run, line_width, visible, wrap
 from inspector.values.sheet import FINDS
 
 __all__ = ["DiffSheet"]
@@ -106,7 +106,7 @@ class DiffSheet:
             ]
             at = end
         runs.append(Run(_shown(text[at:]), role))
-        rows = fold([run for run in runs if run.text], max(4, width - len(head))) or [()]
+        rows = wrap([run for run in runs if run.text], max(4, width - len(head))) or [()]
         first: Line = (Run(head[: self._gutter], "quiet"), Run(head[self._gutter :], role), *rows[0])
         blank = Run(" " * len(head))
         return [first, *((blank, *row) for row in rows[1:])]

@@ -13,10 +13,13 @@ from persistence.reading.store import ReadingSurface
 
 if TYPE_CHECKING:
     from persistence.outside import OutsideFile
+    from persistence.reading.artifact_rows import KeyShape
     from persistence.reading.checks import Checks
     from persistence.reading.overview import Activity, TableCount, TableSize
+    from persistence.reading.progression_rows import ProgressionUser
     from persistence.reading.source import RowSource
     from persistence.reading.transcript import Transcript
+    from persistence.reading.verification import Verification
     from persistence.records import Cell, Order, RunChoices, RunDetail, RunFilter
 
 __all__ = ["BrowseSurface"]
@@ -125,6 +128,45 @@ class BrowseSurface(ReadingSurface):
         from persistence.reading import checks
 
         return checks.checks(self._reading, now)
+
+    def progressions(self) -> RowSource:
+        """Every progression with its length, who uses it and what is wrong with it, newest first."""
+        from persistence.reading import progression_rows
+
+        return progression_rows.progressions(self._reading)
+
+    async def progression_users(self, progression_id: str) -> tuple[ProgressionUser, ...]:
+        """The sessions and branches that name a progression as theirs."""
+        from persistence.reading import progression_rows
+
+        return await progression_rows.users(self._reading, progression_id)
+
+    async def raw_progression(self, progression_id: str, *, most: int = 64_000_000) -> Cell:
+        """The list of a progression as it lies in the store; a Preview past `most` bytes; None: no such."""
+        from persistence.reading import progression_rows
+
+        return await progression_rows.raw_collection(self._reading, progression_id, most)
+
+    def artifacts(self, shape: KeyShape | None = None) -> RowSource:
+        """Artifacts by the shape of their key (None: all), with what is at their paths now."""
+        from persistence.reading import artifact_rows
+
+        return artifact_rows.artifacts(self._reading, shape)
+
+    def contracts(self) -> RowSource:
+        """The runs that were expected to leave files, as `runs` lists them."""
+        from persistence.reading import artifact_rows
+
+        return artifact_rows.contracts(self._reading)
+
+    async def verification(self, session_id: str) -> Verification | None:
+        """A session's contract, what was recorded of it, and what is seen of it now; None: no such session.
+
+        What is seen is an observation of this moment, and nothing of it is recorded.
+        """
+        from persistence.reading import verification
+
+        return await verification.verification(self._reading, session_id)
 
     async def file_at(self, path: object) -> OutsideFile:
         """What is now at a path that a row names, with its text if it is a regular file: an observation."""
