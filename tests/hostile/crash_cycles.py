@@ -17,6 +17,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -78,6 +79,8 @@ async def _write(path: Path, cycle: int, tell: int) -> None:
 def _child(path: Path, cycle: int, tell: int) -> None:
     try:
         asyncio.run(_write(path, cycle, tell))
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(1)  # it is to be killed: ending by itself is a failure
 
