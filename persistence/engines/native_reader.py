@@ -237,6 +237,10 @@ def _at_once(work: Callable[[_Inline], Awaitable[T]], info: ReadInfo, slot: _Slo
     except StopIteration as done:
         result: T = done.value
         return result
+    except RuntimeError as error:
+        if "no running event loop" in str(error):
+            raise _Waits from None
+        raise
     running.close()
     raise _Waits
 
