@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,6 @@ from textual.widgets import Input, TextArea
 
 import themes
 from inspector import safe, settings
-from inspector.follow import terminal_gone
 from inspector.messages import (
     GoTo,
     Loaded,
@@ -31,6 +30,7 @@ from inspector.opened import OpenedStore
 from inspector.screens import place_info
 from inspector.screens.place import Place
 from inspector.store_session import StoreSession
+from inspector.terminal import TerminalWatch
 from persistence.errors import StoreError
 from persistence.location import StoreLocation
 
@@ -125,6 +125,7 @@ class InspectorApp(App[None]):
             self._theme_notice = f"there is no theme {wanted}; this is {themes.DEFAULT}"
 
     _theme_notice: str | None = None
+    watch: TerminalWatch | None = None
 
     async def on_mount(self) -> None:
         """The first place is painted at once; what it shows comes when the store is open."""
@@ -135,13 +136,11 @@ class InspectorApp(App[None]):
         await self.push_screen(self.places.first(self._start))
         for notice in (*self.config.notices, *([self._theme_notice] if self._theme_notice else [])):
             self.notify(safe.text(notice), severity="warning", markup=False)
-        self.set_interval(1.0, self._watch_terminal, name="terminal")
+        if not self.is_headless:
+            self.watch = TerminalWatch(asyncio.get_running_loop(), self.exit)
+            self.watch.start()  # until `run` is over: what is written last may block too
         if self._store is not None:
             self.open_store(self._store)
-
-    def _watch_terminal(self) -> None:
-        if not self.is_headless and terminal_gone(sys.__stdin__.fileno() if sys.__stdin__ else 0):
-            self.exit(return_code=0)
 
     async def on_unmount(self) -> None:
         await self.session.close()
@@ -367,6 +366,8 @@ def run(
     of the refusal when what was to be opened last did not open."""
     app = InspectorApp(location, start_place=start_place, target=target, config=config, gallery=gallery)
     app.run(mouse=app.config.mouse)
+    if app.watch is not None:
+        app.watch.stop()
     if app.fault is not None:
         from inspector.fault import show_fault
 

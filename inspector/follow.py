@@ -7,7 +7,6 @@ is still under way, so that a busy store is read once for many commits.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -84,27 +83,3 @@ class Follower:
         elif token == self._seen:
             self._delay = min(self.LONGEST, self._delay * self.SLOWER)
         self._wait()
-
-
-def terminal_gone(descriptor: int) -> bool:
-    """Whether the terminal behind a descriptor hung up (its window was closed, its connection lost)."""
-    import select
-
-    if not hasattr(select, "poll"):
-        return False
-    poll = select.poll()
-    try:
-        poll.register(descriptor, 0)  # hang-ups and errors are reported whatever is asked
-        found = poll.poll(0)
-    except (OSError, ValueError):
-        return True
-    gone = any(flags & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, flags in found)
-    return gone or (os.name == "posix" and os.getppid() == 1 and _orphaned_tty(descriptor))
-
-
-def _orphaned_tty(descriptor: int) -> bool:
-    """Whether a terminal no longer answers to this process (its session's leader is gone)."""
-    try:
-        return os.isatty(descriptor) and os.tcgetpgrp(descriptor) < 0
-    except OSError:
-        return True
