@@ -41,6 +41,8 @@ SHOTS: tuple[Shot, ...] = (
     Shot("run-history", at=f"run/{FERRY}/history"),
     Shot("run-artifacts", at=f"run/{FERRY}/artifacts"),
     Shot("run-raw", at=f"run/{FERRY}/raw"),
+    Shot("progressions", at="progressions"),
+    Shot("progression", at="progressions", keys=("~", "enter", "~")),
     Shot("artifacts", at="artifacts"),
     Shot("expected-files", at=f"artifacts/{FERRY}"),
     Shot("definitions", at="definitions"),

@@ -77,6 +77,14 @@ PLACES: tuple[PlaceInfo, ...] = (
         parent="runs",
     ),
     PlaceInfo(
+        "progressions",
+        "Progressions",
+        "The order of every conversation: how long, who uses it, what is wrong with it",
+        "inspector.screens.progressions:progressions_place",
+        key="5",
+        needs="progressions",
+    ),
+    PlaceInfo(
         "artifacts",
         "Artifacts",
         "What runs recorded as their outcome, and the files expected of them, then and now",

@@ -42,6 +42,7 @@ _SHOWN: tuple[tuple[str, str, ColumnKind], ...] = (
     ("created_at", "created", "time"),
     ("collection", "collection", "json"),
 )
+_WIDTHS = {"id": 18, "marks": 44}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _field(
     label: str,
     kind: ColumnKind,
 ) -> Field:
-    shown = Column(name, label, kind)
+    shown = Column(name, label, kind, width=_WIDTHS.get(name))
     if shape.column("id") is not None:
         if name == "length" and shape.column("collection") is not None:
 
@@ -105,13 +106,13 @@ def _field(
                 found = await run(snapshot, lambda: _users(tables, [key[0] for key in keys], dialect))
                 return [_used_words(found.get(key[0], ())) for key in keys]
 
-            return Field(Column(name, label, kind, sortable=False), late=used)
+            return Field(Column(name, label, kind, False, _WIDTHS.get(name)), late=used)
         if name == "marks" and shape.column("collection") is not None:
 
             async def marks(snapshot: Snapshot, keys: Sequence[tuple[Any, ...]]) -> Sequence[Cell]:
                 return await _marks(reading, shape, tables, snapshot, [key[0] for key in keys])
 
-            return Field(Column(name, label, kind, sortable=False), late=marks)
+            return Field(Column(name, label, kind, False, _WIDTHS.get(name)), late=marks)
     declared = shape.column(name)
     if declared is not None:
         return Field(shown, Source(declared.name, declared.type))
