@@ -29,6 +29,7 @@ T = TypeVar("T")
 LANES = 5
 """Transactions one handle has in progress at once; more wait for one of them."""
 
+_PATIENCE = 3.0  # seconds a commit is waited for when its writer was cancelled
 _LINEAGE = "SELECT value FROM schema_meta WHERE key = 'lineage' AND value IS NOT NULL"
 
 
@@ -60,6 +61,15 @@ def _changed(status: str) -> int:
     """The row count at the end of a command's status, such as `UPDATE 1`."""
     last = status.rpartition(" ")[2]
     return int(last) if last.isdigit() else -1
+
+
+async def _committed(commit: asyncio.Future[None]) -> None:
+    """Waits for a commit, through a cancellation too: what was sent is not taken back."""
+    try:
+        await asyncio.shield(commit)
+    except asyncio.CancelledError:
+        await asyncio.wait([commit], timeout=_PATIENCE)
+        raise
 
 
 class NativePostgres:
@@ -122,11 +132,13 @@ class NativePostgres:
             try:
                 await self._check(connection)
                 yield connection
+            except asyncio.CancelledError:
+                raise  # the connection is cut, and the server undoes what was begun
             except BaseException:
                 with contextlib.suppress(Exception):  # the connection is gone: so is the transaction
                     await transaction.rollback()
                 raise
-            await asyncio.shield(transaction.commit())
+            await _committed(asyncio.ensure_future(transaction.commit()))
 
     @asynccontextmanager
     async def _lane(self) -> AsyncIterator[asyncpg.Connection]:
