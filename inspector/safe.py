@@ -83,6 +83,9 @@ _MARKS: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20)}
 _MARKS[0x7F] = "\u2421"
 _MARKS.update(dict.fromkeys(range(128, 160), "�"))
 
+_ONE_CELL = frozenset("…·→←↑↓✓✗▲●○∅⧗—⏎")
+"""Signs of our own that take one cell: with them alone a short command need not load Rich to count."""
+
 _WORDS = frozenset({"NULL", "—", "…", "n/a", "NaN", "Infinity", "-Infinity"})
 """What `cell` says for values that are not text; a text that reads the same is quoted."""
 
@@ -198,7 +201,7 @@ def face(value: object, *, limit: int = LINE_LIMIT) -> Face:
 
 def width(visible: str) -> int:
     """How many cells of a terminal line `visible` takes."""
-    if visible.isascii():
+    if visible.isascii() or all(letter.isascii() or letter in _ONE_CELL for letter in visible):
         return len(visible)
     from rich.cells import cell_len
 

@@ -180,3 +180,10 @@ def test_the_door_opens_without_textual_or_sqlalchemy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_our_own_signs_take_one_cell() -> None:
+    from rich.cells import cell_len
+
+    assert all(cell_len(sign) == 1 for sign in safe._ONE_CELL)
+    assert safe.width("✓ opens … ▲") == 11 and safe.width("✓ 潮") == 4
