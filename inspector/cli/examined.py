@@ -11,11 +11,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from persistence.basics import StoreFacts
+    from collections.abc import Callable
+
+    from persistence.basics import Progress, StoreFacts
     from persistence.lineage import LineageReport
     from persistence.location import StoreLocation
 
 __all__ = ["Asked", "plain", "tell"]
+
+
+LARGE = 256 * 1024 * 1024
+"""Bytes from which on a private copy is told of while it is made."""
 
 
 class Asked(NamedTuple):
@@ -68,8 +74,27 @@ def _examined(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:
     # The examination needs the standard library alone: nothing of the engine is loaded.
     from persistence.lineage import examine
 
-    report = examine(location)
+    report = examine(location, progress=_large_copies())
     return report, facts_of(report)
+
+
+def _large_copies() -> Callable[[Progress], None]:
+    """Says once, on stderr, that a copy is being made, when it is one to wait for."""
+    said = False
+
+    def told(progress: Progress) -> None:
+        nonlocal said
+        if not said and progress.total is not None and progress.total > LARGE:
+            from inspector import formats
+            from inspector.cli.output import say
+
+            said = True
+            size = formats.size(progress.total)
+            say(
+                f"It can only be read from a private copy, and one of {size} is being made. Ctrl-C ends that."
+            )
+
+    return told
 
 
 def _server(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:

@@ -167,7 +167,7 @@ def _exact(connection: sqlite3.Connection) -> Iterator[Ask]:
 
 
 def _read(ask: Ask, tolerant: bool) -> Seen:
-    names = ask("SELECT type, name, sql FROM main.sqlite_master")
+    names = ask("SELECT type, substr(name, 1, 1024), substr(sql, 1, 64) FROM main.sqlite_master")
     tables: list[str] = []
     views: list[str] = []
     virtual: set[str] = set()

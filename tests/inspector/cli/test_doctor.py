@@ -253,3 +253,12 @@ def test_both_ways_of_asking_answer_the_same(command: Any, tmp_path: Path) -> No
     for answer in (plainly, parsed):
         del answer["store"]["read_at"]
     assert plainly == parsed
+
+
+def test_a_large_copy_is_told_of_once(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = logged(tmp_path, "-", "acme-desk", shm=False)
+    assert command("doctor", path).err == ""
+    monkeypatch.setattr("inspector.cli.examined.LARGE", 1000)
+    done = command("doctor", path, "--json")
+    assert done.err.count("private copy") == 1 and "Ctrl-C" in done.err
+    assert done.json["verdicts"]["read_only"]["route"] == "copy"
