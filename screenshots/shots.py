@@ -32,6 +32,9 @@ class Shot:
 SHOTS: tuple[Shot, ...] = (
     Shot("open", store=None),
     Shot("overview", at="overview"),
+    Shot("lineage", store="customs.db", at="lineage"),
+    Shot("lineage-interrupted", store="power-cut.db", at="lineage"),
+    Shot("lineage-page", store="customs.db", at="lineage", keys=("enter", "~")),
     Shot("runs", at="runs"),
     Shot("runs-filtered", at="runs", keys=("slash", *"status:failed,timed_out agent:", "~")),
     Shot("run-conversation", at=f"run/{FERRY}", keys=("~", "j", "j")),
@@ -63,6 +66,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot("runs-mono", at="runs", theme="mono"),
     Shot("run-lion-light", at=f"run/{FERRY}", keys=("~", *"jjj", "pagedown"), theme="lion-light"),
     Shot("small-overview", at="overview", size=SMALL),
+    Shot("small-lineage", store="power-cut.db", at="lineage", size=SMALL),
     Shot("small-runs", at="runs", size=SMALL),
     Shot("small-run", at=f"run/{FERRY}", size=SMALL),
     Shot("small-tables", at="tables/messages", size=SMALL),

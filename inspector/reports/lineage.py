@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
+from inspector.reports.wrapped import wrapped
 
 if TYPE_CHECKING:
     from persistence.lineage import LineageReport, Verdict
@@ -151,12 +152,14 @@ def exit_status(report: LineageReport) -> int:
 def verdict_lines(report: LineageReport) -> Iterator[str]:
     """The verdict of each mode, with the type of its refusal, and what to do about the native one."""
     for verdict in report.verdicts:
-        yield f"{SIGNS[verdict.opens]} {MODES[verdict.mode]:<13} {safe.text(_said(verdict))}"
+        head = f"{SIGNS[verdict.opens]} {MODES[verdict.mode]:<13} "
+        yield from wrapped(safe.text(_said(verdict)), indent=" " * len(head), first=head)
     refusal = report.native.refusal
     if refusal is not None:
         for label, said in (("seen", refusal.observed), ("what to do", refusal.remedy)):
             if said:
-                yield f"  {label:<13} {safe.text(said)}"
+                yield from wrapped(safe.text(said), indent=" " * 16, first=f"  {label:<13} ")
+        yield f"  {'more':<13} store-inspector explain {refusal.code}"
     yield from (f"▲ {safe.text(notice)}" for notice in report.native.notices)
 
 

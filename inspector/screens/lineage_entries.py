@@ -147,7 +147,8 @@ def _reads(report: LineageReport) -> Iterator[Entry]:
         question = [Run(part, "strong" if step.decides else "plain")]
         question.append(Run(f"  {WAYS.get(step.way, step.way)}", "quiet"))
         role = "strong" if step.decides else "plain"
-        answer = [Run(safe.text(step.answer), role)]
+        # Device and inode are on the step's own page: they tell a machine more than a person.
+        answer = [Run(safe.text(step.answer.partition(", device ")[0]), role)]
         if step.decides:
             answer.append(Run("  ◂ decides", "accent"))
         if step.moved:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from inspector import safe
+from inspector.reports.wrapped import wrapped
 
 __all__ = ["PARTS", "Page", "codes", "page", "page_lines", "page_shape", "similar"]
 
@@ -25,8 +25,6 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("avoid", "what not to do"),
 )
 """The parts of a page in order: the field, and the words above it."""
-
-WIDTH = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +117,3 @@ def page_lines(page: Page) -> Iterator[str]:
         yield ""
         yield heading
         yield from wrapped(text)
-
-
-def wrapped(text: str, width: int = WIDTH, indent: str = "  ") -> Iterator[str]:
-    """Words in lines of at most `width` cells."""
-    row = indent
-    for word in text.split():
-        if row != indent and safe.width(row) + 1 + safe.width(word) > width:
-            yield row
-            row = indent
-        row += word if row == indent else f" {word}"
-    yield row
