@@ -114,8 +114,10 @@ def kernel_held(store: Path) -> bool:
 def walk(terminal: Terminal, exported: Path) -> None:
     """What a person does: look around everywhere, search, open, export, leave."""
     terminal.wait_for("completed")
-    terminal.press("j", "G", "g", "/", "status:completed\r")
-    terminal.settle()
+    terminal.press("j", "G", "g", "/")
+    terminal.wait_for("to the list")  # the keys of the filter line: it has the cursor
+    terminal.press("status:completed\r")
+    terminal.wait_for("that fit")
     terminal.press("enter")
     terminal.wait_for("conversation")
     terminal.press("tab", "tab", "tab", "tab", "tab", "tab", "1")
