@@ -125,7 +125,7 @@ class InspectorApp(App[None]):
             self._theme_notice = f"there is no theme {wanted}; this is {themes.DEFAULT}"
 
     _theme_notice: str | None = None
-    watch: TerminalWatch | None = None
+    terminal_watch: TerminalWatch | None = None
 
     async def on_mount(self) -> None:
         """The first place is painted at once; what it shows comes when the store is open."""
@@ -137,8 +137,8 @@ class InspectorApp(App[None]):
         for notice in (*self.config.notices, *([self._theme_notice] if self._theme_notice else [])):
             self.notify(safe.text(notice), severity="warning", markup=False)
         if not self.is_headless:
-            self.watch = TerminalWatch(asyncio.get_running_loop(), self.exit)
-            self.watch.start()  # until `run` is over: what is written last may block too
+            self.terminal_watch = TerminalWatch(asyncio.get_running_loop(), self.exit)
+            self.terminal_watch.start()  # until `run` is over: what is written last may block too
         if self._store is not None:
             self.open_store(self._store)
 
@@ -366,8 +366,8 @@ def run(
     of the refusal when what was to be opened last did not open."""
     app = InspectorApp(location, start_place=start_place, target=target, config=config, gallery=gallery)
     app.run(mouse=app.config.mouse)
-    if app.watch is not None:
-        app.watch.stop()
+    if app.terminal_watch is not None:
+        app.terminal_watch.stop()
     if app.fault is not None:
         from inspector.fault import show_fault
 

@@ -53,6 +53,7 @@ class RunsPlace(Place):
         self._query = run_query.RunQuery()
         self._line = target or ""
         self._choices: Mapping[str, Sequence[str]] = {}
+        self._asked = False  # for the choices
         self._order: Order | None = None
 
     def compose_body(self) -> ComposeResult:
@@ -83,8 +84,6 @@ class RunsPlace(Place):
             self._show(keep_place=False)
         else:
             self.loads.start("runs", source.refreshed)
-        if not self._choices:
-            self.loads.start("choices", self.db.run_choices)
 
     def _source(self) -> RowSource:
         return self.db.runs(self._query.filter(self._choices), self._order)
@@ -159,6 +158,13 @@ class RunsPlace(Place):
     @on(Grid.OrderChanged)
     def _sorted(self, message: said.OrderChanged) -> None:
         self._order = message.order
+
+    @on(Grid.Loaded)
+    def _rows_are_here(self) -> None:
+        """What the filter line completes is read once there is something to look at."""
+        if not self._asked:
+            self._asked = True
+            self.loads.start("choices", self.db.run_choices)
 
     @on(Grid.Highlighted)
     @on(Grid.Loaded)
