@@ -24,6 +24,8 @@ __all__ = ["GUTTER", "Spot", "TallView"]
 
 GUTTER = 1
 """Cells left and right of every line; the cursor's bar stands in the left one."""
+HEIGHTS = 4096
+"""Entries whose heights are remembered for the scroll bar."""
 TEXT_ROLES = ("em", "struck", "underlined", "json-key", "json-text", "json-number", "json-word")
 
 
@@ -48,7 +50,7 @@ class TallView(ScrollView, can_focus=True):
         self.cursor = 0
         self.top = Spot(0, 0)
         self._at_end = False  # keeps the end in sight while heights become known
-        self._average = float(self.UNSEEN)
+        self._heights: dict[int, int] = {}  # of entries that were in sight
         self._visible: list[tuple[Spot, Line | None]] = []
         self._nothing: tuple[Line, ...] = ()
         self._syncing = False
@@ -97,6 +99,7 @@ class TallView(ScrollView, can_focus=True):
         self.count = count
         if not keep:
             self.top, self.cursor, self._at_end = Spot(0, 0), 0, False
+            self._heights.clear()
         self.cursor = max(0, min(self.cursor, count - 1))
         if stay_at_end:
             self.top = self._last_top()
@@ -120,20 +123,26 @@ class TallView(ScrollView, can_focus=True):
     def _walk(self) -> list[tuple[Spot, Line | None]]:
         out: list[tuple[Spot, Line | None]] = []
         index, start = self.top
-        heights = entries = 0
         while len(out) < self.page and index < self.count:
             lines = self.lines_of(index)
             height = self.UNSEEN if lines is None else max(1, len(lines))
-            heights, entries = heights + height, entries + 1
+            if lines is not None and (index in self._heights or len(self._heights) < HEIGHTS):
+                self._heights[index] = height
             for number in range(start, height):
                 out.append((Spot(index, number), lines[number] if lines else None))
                 if len(out) >= self.page:
                     break
             index, start = index + 1, 0
-        if entries:
-            # Slowly: the bar must not jump because one long entry came by.
-            self._average += (heights / entries - self._average) * 0.1
         return out
+
+    @property
+    def _average(self) -> float:
+        """Lines of an entry, by those seen: the same however often and in what order they were drawn.
+
+        As if ten entries of the unseen height had been: the bar must not jump because one long one came by.
+        """
+        seen = self._heights.values()
+        return (10 * self.UNSEEN + sum(seen)) / (10 + len(seen))
 
     def _clamp(self) -> None:
         index = max(0, min(self.top.entry, self.count - 1))
@@ -198,6 +207,7 @@ class TallView(ScrollView, can_focus=True):
     # -- drawing --------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
+        self._heights.clear()
         self.restyle()
         self.settle()
 
