@@ -46,6 +46,7 @@ LAID_OUT = 600
 
 
 class Conversation(TallList):
+    TYPICAL = 4
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
         bind("conversation.fold", "z", "fold", "fold", "Shut this message, or show all of it that is loaded",
              show=False),

@@ -1,8 +1,8 @@
 """The picture of a list of entries of any height: what is in sight, drawn by lines.
 
 Only what is visible is ever laid out, so that a conversation of 100,000 messages costs what its window
-costs. The place held is an entry and a line of it. The scroll bar goes by entries (an average height stands
-for those never seen), so a height that becomes known later moves nothing that is in sight.
+costs. The place held is an entry and a line of it. The scroll bar goes by entries (a
+typical height stands for them), so a height that becomes known later moves nothing that is in sight.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["GUTTER", "Spot", "TallView"]
 
 GUTTER = 1
 """Cells left and right of every line; the cursor's bar stands in the left one."""
-HEIGHTS = 4096
-"""Entries whose heights are remembered for the scroll bar."""
+COUNTED = 2048
+"""Entries of a list whose lines are counted for the scroll bar."""
 TEXT_ROLES = ("em", "struck", "underlined", "json-key", "json-text", "json-number", "json-word")
 
 
@@ -43,6 +43,8 @@ class TallView(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {*ROLES, *TEXT_ROLES, "list--cursor", "list--bar"}
     UNSEEN = 3
     """Lines an entry takes while it is not loaded."""
+    TYPICAL: ClassVar[int | None] = None
+    """Lines that stand for an entry in the scroll bar where counting would cost; None: they are counted."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -50,7 +52,6 @@ class TallView(ScrollView, can_focus=True):
         self.cursor = 0
         self.top = Spot(0, 0)
         self._at_end = False  # keeps the end in sight while heights become known
-        self._heights: dict[int, int] = {}  # of entries that were in sight
         self._visible: list[tuple[Spot, Line | None]] = []
         self._nothing: tuple[Line, ...] = ()
         self._syncing = False
@@ -99,7 +100,6 @@ class TallView(ScrollView, can_focus=True):
         self.count = count
         if not keep:
             self.top, self.cursor, self._at_end = Spot(0, 0), 0, False
-            self._heights.clear()
         self.cursor = max(0, min(self.cursor, count - 1))
         if stay_at_end:
             self.top = self._last_top()
@@ -126,8 +126,6 @@ class TallView(ScrollView, can_focus=True):
         while len(out) < self.page and index < self.count:
             lines = self.lines_of(index)
             height = self.UNSEEN if lines is None else max(1, len(lines))
-            if lines is not None and (index in self._heights or len(self._heights) < HEIGHTS):
-                self._heights[index] = height
             for number in range(start, height):
                 out.append((Spot(index, number), lines[number] if lines else None))
                 if len(out) >= self.page:
@@ -135,14 +133,13 @@ class TallView(ScrollView, can_focus=True):
             index, start = index + 1, 0
         return out
 
-    @property
-    def _average(self) -> float:
-        """Lines of an entry, by those seen: the same however often and in what order they were drawn.
-
-        As if ten entries of the unseen height had been: the bar must not jump because one long one came by.
-        """
-        seen = self._heights.values()
-        return (10 * self.UNSEEN + sum(seen)) / (10 + len(seen))
+    def _whole(self) -> int:
+        """Lines of everything, for the scroll bar: never dependent on what happened to be drawn before."""
+        if self.TYPICAL is not None:
+            return self.count * self.TYPICAL
+        return sum(self.height_of(index) for index in range(min(self.count, COUNTED))) + (
+            max(0, self.count - COUNTED) * self.UNSEEN
+        )
 
     def _clamp(self) -> None:
         index = max(0, min(self.top.entry, self.count - 1))
@@ -187,7 +184,7 @@ class TallView(ScrollView, can_focus=True):
     def _sync_bar(self) -> None:
         everything = self._below(Spot(0, 0), self.page + 1)
         fits = everything <= self.page
-        height = everything if fits else max(self.page + 1, round(self.count * self._average))
+        height = everything if fits else max(self.page + 1, self._whole())
         self._syncing = True
         try:
             size = Size(self.scrollable_content_region.width, height)
@@ -207,7 +204,6 @@ class TallView(ScrollView, can_focus=True):
     # -- drawing --------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        self._heights.clear()
         self.restyle()
         self.settle()
 

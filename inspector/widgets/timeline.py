@@ -156,6 +156,8 @@ def _ticks(timeline: Timeline, scale: Scale) -> str:
 class EpisodeList(TallList):
     """What happened, in order; a burst of messages leads to its first one."""
 
+    TYPICAL = 1
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.timeline: Timeline | None = None

@@ -26,6 +26,8 @@ SIDE = 16  # characters a step sideways
 class ValueView(TallList):
     """`show` a sheet; `find` and `next_found` move through what was searched for."""
 
+    TYPICAL = 1
+
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
         bind("value.wrap", "w", "wrap", "wrap", "Wrap long lines, or cut them at the edge", show=False),
         bind("value.left", "left,h", "side(-1)", "left", "To the left; in a tree: close, or to the parent",
