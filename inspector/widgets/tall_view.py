@@ -39,7 +39,7 @@ class Spot(NamedTuple):
 class TallView(ScrollView, can_focus=True):
     """Entries `0 … count - 1`. `lines_of` gives an entry's lines; None while it is not loaded."""
 
-    # The bar's cell is kept free: lines laid out before it came would be one cell too wide until the next look.
+    # The bar's cell is kept free: lines laid out before the bar comes would be a cell too wide.
     DEFAULT_CSS = "TallView { overflow-y: auto; scrollbar-gutter: stable; }"
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {*ROLES, *TEXT_ROLES, "list--cursor", "list--bar"}
