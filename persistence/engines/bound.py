@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Executable
 from sqlalchemy.exc import StatementError
 
 from persistence.engines import landlock
+from persistence.engines.reader import Asking
 from persistence.engines.session import CopyNeeded, Session
 from persistence.engines.thread import Worker, in_thread
 from persistence.errors import CopyRefusedError, StoreMovedError
@@ -125,7 +126,7 @@ class Waits(Exception):
     """A load waits for something other than its snapshot, and cannot be run in one hop."""
 
 
-class Inline:
+class Inline(Asking):
     """See `reader.Snapshot`: one that is read on the session's own thread, so that nothing is waited for."""
 
     dialect: Literal["sqlite"] = "sqlite"
@@ -144,16 +145,6 @@ class Inline:
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
         return await self.on_driver(partial(self._bound.rows, statement, parameters))
-
-    async def first(
-        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
-    ) -> Sequence[Any] | None:
-        rows = await self.rows(statement, parameters)
-        return rows[0] if rows else None
-
-    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
-        row = await self.first(statement, parameters)
-        return None if row is None else row[0]
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return self._bound.session.within(work, self._deadline)

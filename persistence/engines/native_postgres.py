@@ -47,18 +47,21 @@ async def drive(connection: asyncpg.Connection, steps: Steps[T]) -> T:
 
 
 async def _outcome(connection: asyncpg.Connection, call: Call) -> Outcome:
-    statement, values = call
+    statement, values, rows = call
     compiled = statement.compiled("postgresql")
+    if rows is not None:
+        await connection.executemany(compiled.sql, [compiled.bound(row) for row in rows])
+        return Outcome((), -1)
     bound = compiled.bound(values)
     if not statement.rows:
         return Outcome((), _changed(await connection.execute(compiled.sql, *bound)))
-    rows = await connection.fetch(compiled.sql, *bound)
-    names = tuple(rows[0].keys()) if statement.named and rows else ()
-    return Outcome([tuple(row.values()) for row in rows], len(rows), names)
+    found = await connection.fetch(compiled.sql, *bound)
+    names = tuple(found[0].keys()) if statement.named and found else ()
+    return Outcome([tuple(row.values()) for row in found], len(found), names)
 
 
 def _changed(status: str) -> int:
-    """The row count at the end of a command's status, such as `UPDATE 1`."""
+    """The row count at the end of a command's status, such as `UPDATE 1`; -1 where it has none."""
     last = status.rpartition(" ")[2]
     return int(last) if last.isdigit() else -1
 

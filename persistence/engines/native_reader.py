@@ -24,7 +24,7 @@ from sqlalchemy.pool import NullPool
 from persistence import files
 from persistence.engines import guard, token
 from persistence.engines.faults import error_name, fault
-from persistence.engines.reader import DEADLINE
+from persistence.engines.reader import DEADLINE, Asking
 from persistence.engines.thread import Worker
 from persistence.errors import CancelledReadError, DeadlineError, StoreError
 from persistence.location import StoreLocation, sqlite_uri
@@ -153,7 +153,7 @@ class _Slot:
             self.driver.close()
 
 
-class NativeSnapshot:
+class NativeSnapshot(Asking):
     """See `reader.Snapshot`."""
 
     dialect: Literal["sqlite"] = "sqlite"
@@ -169,16 +169,6 @@ class NativeSnapshot:
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
         return await self._call(lambda slot: slot.rows(statement, parameters))
-
-    async def first(
-        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
-    ) -> Sequence[Any] | None:
-        rows = await self.rows(statement, parameters)
-        return rows[0] if rows else None
-
-    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
-        row = await self.first(statement, parameters)
-        return None if row is None else row[0]
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await self._call(lambda slot: work(cast(sqlite3.Connection, slot.driver)))
@@ -196,7 +186,7 @@ def _guarded(work: Callable[[_Slot], T], slot: _Slot) -> T:
     return work(slot)
 
 
-class _Inline:
+class _Inline(Asking):
     """See `reader.Snapshot`: one that is read on the reader's own thread, so that nothing is waited for."""
 
     dialect: Literal["sqlite"] = "sqlite"
@@ -209,16 +199,6 @@ class _Inline:
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
         return self._slot.rows(statement, parameters)
-
-    async def first(
-        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
-    ) -> Sequence[Any] | None:
-        rows = self._slot.rows(statement, parameters)
-        return rows[0] if rows else None
-
-    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
-        rows = self._slot.rows(statement, parameters)
-        return rows[0][0] if rows else None
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return work(cast(sqlite3.Connection, self._slot.driver))

@@ -75,8 +75,10 @@ def drive(connection: sqlite3.Connection, steps: Steps[T], stop: Stop | None = N
 
 
 def _outcome(connection: sqlite3.Connection, call: Call) -> Outcome:
-    statement, values = call
+    statement, values, rows = call
     compiled = statement.compiled("sqlite")
+    if rows is not None:
+        return Outcome((), connection.executemany(compiled.sql, map(compiled.bound, rows)).rowcount)
     cursor = connection.execute(compiled.sql, compiled.bound(values))
     if not statement.rows:
         return Outcome((), cursor.rowcount)

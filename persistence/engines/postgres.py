@@ -18,7 +18,7 @@ from uuid import uuid4
 from sqlalchemy import Executable, text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from persistence.engines.reader import DEADLINE
+from persistence.engines.reader import DEADLINE, Asking
 from persistence.engines.server import address, driver_url
 from persistence.engines.server_faults import server_fault, sqlstate
 from persistence.engines.shelf import COPY_LIMIT
@@ -60,7 +60,7 @@ _TOKEN = (
 )
 
 
-class PostgresSnapshot:
+class PostgresSnapshot(Asking):
     """See `reader.Snapshot`. One REPEATABLE READ, READ ONLY transaction."""
 
     dialect: Literal["postgresql"] = "postgresql"
@@ -101,16 +101,6 @@ class PostgresSnapshot:
         rows: list[Sequence[Any]] = await self._bounded(run())
         self._reader.last = self.info
         return rows
-
-    async def first(
-        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
-    ) -> Sequence[Any] | None:
-        rows = await self.rows(statement, parameters)
-        return rows[0] if rows else None
-
-    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
-        row = await self.first(statement, parameters)
-        return None if row is None else row[0]
 
     async def on_driver(self, work: Callable[[Any], T]) -> NoReturn:
         raise NotImplementedError("Only a SQLite store has a driver connection to work on.")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Executable
 
-__all__ = ["DEADLINE", "Reader", "Snapshot", "open_reader"]
+__all__ = ["DEADLINE", "Asking", "Reader", "Snapshot", "open_reader"]
 
 DEADLINE = 10.0
 """Seconds a read may take unless its caller says otherwise; a query past it is interrupted."""
@@ -61,6 +62,25 @@ class Snapshot(Protocol):
         called again when the store moved under it. The deadline (for the whole of it) and cancelling
         hold for it too: its next `execute` raises, or what it executes is interrupted.
         """
+
+
+class Asking(ABC):
+    """What every snapshot makes of its `rows`."""
+
+    @abstractmethod
+    async def rows(
+        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
+    ) -> list[Sequence[Any]]: ...
+
+    async def first(
+        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
+    ) -> Sequence[Any] | None:
+        rows = await self.rows(statement, parameters)
+        return rows[0] if rows else None
+
+    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
+        row = await self.first(statement, parameters)
+        return None if row is None else row[0]
 
 
 class Reader(Protocol):

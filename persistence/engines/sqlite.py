@@ -21,7 +21,7 @@ from sqlalchemy.pool import NullPool
 
 from persistence.engines import token
 from persistence.engines.bound import Bound, Waits
-from persistence.engines.reader import DEADLINE, Snapshot
+from persistence.engines.reader import DEADLINE, Asking, Snapshot
 from persistence.engines.session import Session
 from persistence.engines.shelf import COPY_LIMIT, Shelf
 from persistence.engines.thread import in_thread
@@ -37,7 +37,7 @@ T = TypeVar("T")
 _LOADS = 5  # how often a load is begun again when the store moved under it
 
 
-class SqliteSnapshot:
+class SqliteSnapshot(Asking):
     """See `reader.Snapshot`. Opened by its first statement, in the same hop."""
 
     dialect: Literal["sqlite"] = "sqlite"
@@ -62,16 +62,6 @@ class SqliteSnapshot:
         self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
     ) -> list[Sequence[Any]]:
         return await self.on_driver(partial(self._bound.rows, statement, parameters))
-
-    async def first(
-        self, statement: Executable | str, parameters: Mapping[str, Any] | None = None
-    ) -> Sequence[Any] | None:
-        rows = await self.rows(statement, parameters)
-        return rows[0] if rows else None
-
-    async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
-        row = await self.first(statement, parameters)
-        return None if row is None else row[0]
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
         result = await self._bound.call(partial(self._session.run, work, self._deadline), auto=self._auto)

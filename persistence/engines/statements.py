@@ -66,6 +66,10 @@ class Statement:
         """This statement with these values, to be yielded."""
         return Call(self, values)
 
+    def each(self, rows: Sequence[Mapping[str, Any]]) -> Call:
+        """This statement once for each of the values, in order: one call, which answers with no rows."""
+        return Call(self, {}, rows)
+
     def built(self, dialect: str) -> Executable:
         """The statement as SQLAlchemy has it, for a connection of its own."""
         return self._build(_target(dialect))
@@ -78,10 +82,11 @@ class Statement:
 
 
 class Call(NamedTuple):
-    """A statement to be run with these values."""
+    """A statement to be run with these values, or once for each row of values."""
 
     statement: Statement
     values: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]] | None = None
 
 
 class Outcome(NamedTuple):

@@ -208,8 +208,14 @@ class MessageWrites(Group):
         moment = self._row("sessions", updated_at=now() if activity_at is None else activity_at)
 
         def steps() -> Steps[None]:
+            numbers: dict[str, int] = {}
             for values, lion_class in rows:
-                yield from _written(values, lion_class)
+                if lion_class is not None:
+                    if lion_class not in numbers:
+                        numbers[lion_class] = yield from _class_number(lion_class)
+                    values["v_lion_class"] = numbers[lion_class]
+            if rows:
+                yield _UPSERT.each([values for values, _ in rows])
             for progression in progressions:
                 yield from _appended(progression, ids)
             if session is not None:
