@@ -14,6 +14,7 @@ from persistence.writing.native.conversation import ConversationWrites
 from persistence.writing.native.definitions import DefinitionWrites
 from persistence.writing.native.delivery import DeliveryWrites
 from persistence.writing.native.evidence import EvidenceWrites
+from persistence.writing.native.imports import ImportWrites
 from persistence.writing.native.messages import MessageWrites
 from persistence.writing.native.scheduling import SchedulingWrites
 from persistence.writing.native.upkeep import SqlWrites, UpkeepWrites
@@ -40,7 +41,7 @@ class _Operations(
         self._runner = runner
 
 
-class NativeTransaction(_Operations):
+class NativeTransaction(_Operations, ImportWrites):
     """An open transaction: each operation is a part of it, done whole or not at all.
 
     It is committed when its block ends, and undone when the block raises.
