@@ -1,8 +1,9 @@
 """Making a new SQLite store: whole or not at all.
 
 The file is made under another name in the same folder and takes the store's name when it is complete, in
-one step that does not replace anything. So a kill while it is made leaves no half store and no journal
-beside one; what it leaves is a file of ours with no program behind it, which the next creation removes.
+one step that replaces nothing, or only an empty file. So a kill while it is made leaves no half store and no
+journal beside one; what it leaves is a file of ours with no program behind it, which the next creation
+removes.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
+from persistence import files
 from persistence.errors import StoreError, StoreMissingError, StorePermissionError
 from persistence.location import StoreLocation, sqlite_uri
 from persistence.records import SchemaApplied
 from persistence.writing.native.application import apply_schema
 
-__all__ = ["create_store"]
+__all__ = ["create_store", "replace_empty"]
 
 _MARK = b".new-"
 _SIDECARS = (b"", b"-journal", b"-wal", b"-shm")
@@ -36,11 +38,7 @@ def create_store(location: StoreLocation, path: bytes) -> SchemaApplied | None:
     folder = os.path.dirname(path)
     try:
         with _folder(location, folder), _own_file(path) as made:
-            with closing(sqlite3.connect(sqlite_uri(made, "mode=rw"), uri=True, isolation_level=None)) as new:
-                new.execute("PRAGMA synchronous=OFF")  # one fsync at the end; until then it is nobody's
-                applied = apply_schema(new, made, location.display)
-                new.execute("PRAGMA journal_mode=WAL")
-            _to_disk(made)
+            applied = _complete(made, location.display)
             try:
                 _take_name(made, path)
             except FileExistsError:
@@ -49,6 +47,59 @@ def create_store(location: StoreLocation, path: bytes) -> SchemaApplied | None:
     except (OSError, sqlite3.Error) as error:
         raise _fault(error, location, folder) from error
     return applied
+
+
+def replace_empty(
+    location: StoreLocation, path: bytes, identity: files.Identity, patience: int
+) -> SchemaApplied | None:
+    """Puts a complete new store in the place of a file of zero bytes.
+
+    Written in place, it would first get a journal, and a kill would leave that beside an empty file: two
+    files that no writable open takes any more (DECISIONS 18). The empty file is locked while it is replaced
+    (`patience` milliseconds are waited for whoever has it), and its owner and mode are kept. None, with
+    nothing changed, where that cannot be done: another user's file, a mount of its own, a folder that
+    cannot be written, a file that is not empty any more. Raises sqlite3.Error.
+    """
+    try:
+        was = os.stat(path)
+        with _own_file(path) as made:
+            _like(made, was)
+            applied = _complete(made, location.display)
+            with closing(_connection(path)) as empty:
+                empty.execute(f"PRAGMA busy_timeout={patience}")
+                empty.execute("PRAGMA journal_mode=MEMORY")  # beginning to write would make one on disk
+                empty.execute("BEGIN EXCLUSIVE")
+                now = os.stat(path)
+                if now.st_size or (now.st_dev, now.st_ino) != identity:
+                    return None
+                os.replace(made, path)
+            _to_disk(os.path.dirname(path))
+    except OSError:
+        return None
+    return applied
+
+
+def _complete(made: bytes, where: str) -> SchemaApplied:
+    """Makes the whole store in a file of our own, and sees it to the disk."""
+    with closing(_connection(made)) as new:
+        new.execute("PRAGMA synchronous=OFF")  # one fsync at the end; until then it is nobody's
+        applied = apply_schema(new, made, where)
+        new.execute("PRAGMA journal_mode=WAL")
+    _to_disk(made)
+    return applied
+
+
+def _connection(path: bytes) -> sqlite3.Connection:
+    return sqlite3.connect(sqlite_uri(path, "mode=rw"), uri=True, isolation_level=None)
+
+
+def _like(made: bytes, other: os.stat_result) -> None:
+    """Gives a file of ours the owner and the mode of another; OSError when we may not."""
+    if os.name != "posix":
+        return
+    if (os.stat(made).st_uid, os.stat(made).st_gid) != (other.st_uid, other.st_gid):
+        os.chown(made, other.st_uid, other.st_gid)
+    os.chmod(made, other.st_mode & 0o7777)
 
 
 def _fault(error: OSError | sqlite3.Error, location: StoreLocation, folder: bytes) -> StoreError:

@@ -19,6 +19,7 @@ from persistence.engines.thread import Worker
 from persistence.engines.write_faults import sqlite_write_fault
 from persistence.errors import StoreMovedError
 from persistence.lineage import (
+    LineageReport,
     check_first_connection,
     check_later_connection,
     check_transaction,
@@ -29,7 +30,7 @@ from persistence.lineage import (
 from persistence.location import StoreLocation, sqlite_uri
 from persistence.records import Notice, SchemaApplied
 from persistence.writing.native.application import apply_schema
-from persistence.writing.native.creation import create_store
+from persistence.writing.native.creation import create_store, replace_empty
 from persistence.writing.native.messages import may_hold
 
 __all__ = ["BUSY_TIMEOUT", "busy_timeout", "open_sqlite"]
@@ -105,11 +106,10 @@ def _open(location: StoreLocation) -> Opened:
     assert location.path is not None
     path = files.resolve(location.path)
     created = None if os.path.lexists(path) else create_store(location, path)
-    report = examine(location, surroundings=False)
-    report.native.check()
-    identity = report.identity
-    if identity is None:
-        raise StoreMovedError("The store went away while it was being opened.", where=location.display)
+    report, identity = _examined(location)
+    if report.size == 0:
+        created = _filled(location, path, identity)
+        report, identity = _examined(location)
     with ExitStack() as held:
         held.enter_context(claim(identity, "native", location.display))
         with gate_for(identity).opening(time.monotonic() + _READS_TO_END):
@@ -120,6 +120,27 @@ def _open(location: StoreLocation) -> Opened:
                 raise sqlite_write_fault(error, location.display) from error
         told = (*applied.notices, *(Notice("opening", text) for text in report.native.notices), *notices)
         return Opened(connection, replace(created or applied, notices=told), held.pop_all())
+
+
+def _examined(location: StoreLocation) -> tuple[LineageReport, files.Identity]:
+    """Whose store it is, and which file. Raises the refusals of a native open."""
+    report = examine(location, surroundings=False)
+    report.native.check()
+    if report.identity is None:
+        raise StoreMovedError("The store went away while it was being opened.", where=location.display)
+    return report, report.identity
+
+
+def _filled(location: StoreLocation, path: bytes, identity: files.Identity) -> SchemaApplied | None:
+    """What making a store of an empty file came to; None where that is left to the file's own connection."""
+    with (
+        claim(identity, "native", location.display),
+        gate_for(identity).opening(time.monotonic() + _READS_TO_END),
+    ):
+        try:
+            return replace_empty(location, path, identity, busy_timeout())
+        except sqlite3.Error as error:
+            raise sqlite_write_fault(error, location.display) from error
 
 
 def _connect(path: bytes) -> sqlite3.Connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from persistence import (
+    BusyError,
     ForeignLineageError,
     Mode,
     SchemaApplicationError,
@@ -23,7 +25,7 @@ from persistence import (
     UnrecognizedStoreError,
     locate,
 )
-from persistence.writing.native import application, opening
+from persistence.writing.native import application, creation, opening
 from persistence.writing.native.shapes import plan_for
 from tests.persistence.stores import run_sql
 from tests.persistence.writing.shapes import beside, dump, opened, shape
@@ -128,7 +130,7 @@ KILLER = """
 import asyncio, os, shutil, signal, sqlite3, sys
 sys.path.insert(0, {root!r})
 from persistence import Mode, StateDB
-from persistence.writing.native import application, opening, shapes
+from persistence.writing.native import application, creation, opening, shapes
 shapes.targets()
 
 class Killing(sqlite3.Connection):
@@ -212,6 +214,89 @@ async def test_a_kill_while_a_store_is_made_leaves_none(tmp_path: Path, native_f
         await opened(path)
         assert shape(path) == shape(native_file)
         assert beside(path) == {"state.db"}
+
+
+async def test_a_kill_while_an_empty_file_becomes_a_store_leaves_one_or_the_other(
+    tmp_path: Path, native_file: Path
+) -> None:
+    """No journal is ever beside the empty file: the two would be refused from then on (DECISIONS 18)."""
+    empty = tmp_path / "empty"
+    empty.touch()
+    ended = _killed(empty, tmp_path, [*range(0, 220, 15), 5000])
+    assert set(ended.values()) == {0, 9}
+    for count in ended:
+        path = tmp_path / str(count) / "state.db"
+        assert (
+            not {f"state.db{end}" for end in ("-journal", "-wal", "-shm")} & beside(path)
+            or path.stat().st_size
+        )
+        assert path.stat().st_size == 0 or shape(path) == shape(native_file)
+        await opened(path)
+        assert shape(path) == shape(native_file)
+        assert beside(path) == {"state.db"}
+
+
+# -- an empty file -----------------------------------------------------------------------------------------
+
+
+async def test_an_empty_file_keeps_its_mode(tmp_path: Path, native_file: Path) -> None:
+    path = tmp_path / "state.db"
+    path.touch(0o640)
+    path.chmod(0o640)
+    applied = await opened(path)
+    assert applied.created and applied.stamped
+    assert path.stat().st_mode & 0o7777 == 0o640
+    assert shape(path) == shape(native_file) and beside(path) == {"state.db"}
+
+
+async def test_an_empty_file_somebody_else_writes_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIONAGI_SQLITE_BUSY_TIMEOUT_MS", "50")
+    path = tmp_path / "state.db"
+    path.touch()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode=MEMORY")  # with one on disk it would be refused, not waited for
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(BusyError):
+            await opened(path)
+        other.execute("ROLLBACK")
+        assert path.stat().st_size == 0 and beside(path) == {"state.db"}
+    assert (await opened(path)).created
+
+
+async def test_what_another_program_put_into_the_empty_file_meanwhile_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.db"
+    path.touch()
+    real = creation._complete
+
+    def overtaken(made: bytes, where: str) -> Any:
+        run_sql(path, "CREATE TABLE theirs (x)")
+        return real(made, where)
+
+    monkeypatch.setattr(creation, "_complete", overtaken)
+    with pytest.raises(UnrecognizedStoreError):
+        await opened(path)
+    assert set(dump(path)) == {"", "theirs"} and beside(path) == {"state.db"}
+
+
+async def test_an_empty_file_that_cannot_be_replaced_is_written_in_place(
+    tmp_path: Path, native_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is a mount of its own, or another user's."""
+
+    def mounted(*_: Any) -> None:
+        raise OSError(16, "Device or resource busy")
+
+    path = tmp_path / "state.db"
+    path.touch()
+    monkeypatch.setattr(os, "replace", mounted)
+    number = path.stat().st_ino
+    assert (await opened(path)).created
+    assert path.stat().st_ino == number and shape(path) == shape(native_file)
+    assert beside(path) == {"state.db"}
 
 
 # -- refusals ----------------------------------------------------------------------------------------------
