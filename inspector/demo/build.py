@@ -1,10 +1,12 @@
-"""Builds the gallery: `python -m inspector.demo.build FOLDER CLOCK`, run as a child of the demo.
+"""Builds the gallery: `python -m inspector.demo.build FOLDER CLOCK [--live]`, run as a child of the demo.
 
-A child, because it writes stores: a process that reads a store must never open its file another way.
+A child, because it writes stores: a process that reads a store must never open its file another way. With
+`--live` it goes on writing the store that is looked at while it grows, until its standard input ends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,5 +37,15 @@ def build(folder: Path, clock: float) -> tuple[gallery.Card, ...]:
     return tuple(cards)
 
 
+def main(folder: Path, clock: float, *, stays: bool) -> None:
+    """Builds, says `built` in a line of its own, and writes on if it is to stay."""
+    built = build(folder, clock)
+    sys.stdout.write("built\n")
+    sys.stdout.flush()
+    if stays:
+        growing = next(card for card in built if card.live)
+        asyncio.run(live.watch(Path(growing.store), live.PACE))
+
+
 if __name__ == "__main__":
-    build(Path(sys.argv[1]), float(sys.argv[2]))
+    main(Path(sys.argv[1]), float(sys.argv[2]), stays="--live" in sys.argv[3:])

@@ -14,34 +14,40 @@ from inspector.demo.runs import BranchTold, RunTold, write_run
 from inspector.demo.store import StoreWriter
 from inspector.demo.world import AGENTS, MODELS, PROJECTS
 
-__all__ = ["build"]
+__all__ = ["build", "told"]
 
 DAY = 86_400.0
 
 
 def build(path: Path, files: Path, clock: float) -> dict[str, int]:
     """Writes the store, and the files its artifacts name into `files`. Counts of what is in it."""
-    with StoreWriter(path, created_at=clock - 61 * DAY) as store:
-        for name, (source, github) in PROJECTS.items():
-            store.add(
-                "projects",
-                name=name,
-                source=source,
-                path=f"/srv/{name}",
-                github=github,
-                created_at=clock - 60 * DAY,
-                updated_at=clock - DAY,
-                last_seen_at=clock - 3600,
-            )
-        invocations = _invocations(store, clock)
-        count = messages = 0
-        for run in [*crowd(clock), *_told(files, clock, invocations)]:
-            messages += len(write_run(store, run))
-            count += 1
-        _artifacts(store, files, clock, invocations)
-        write_office(store, files, clock, invocations)
-        store.commit()
-    return {"runs": count, "messages": messages}
+    store, counts = told(files, clock)
+    store.make(path, clock - 61 * DAY)
+    return counts
+
+
+def told(files: Path, clock: float) -> tuple[StoreWriter, dict[str, int]]:
+    """Everything the store holds, and counts of it; the files its artifacts name are written into `files`."""
+    store = StoreWriter()
+    for name, (source, github) in PROJECTS.items():
+        store.add(
+            "projects",
+            name=name,
+            source=source,
+            path=f"/srv/{name}",
+            github=github,
+            created_at=clock - 60 * DAY,
+            updated_at=clock - DAY,
+            last_seen_at=clock - 3600,
+        )
+    invocations = _invocations(store, clock)
+    count = messages = 0
+    for run in [*crowd(clock), *_told(files, clock, invocations)]:
+        messages += len(write_run(store, run))
+        count += 1
+    _artifacts(store, files, clock, invocations)
+    write_office(store, files, clock, invocations)
+    return store, {"runs": count, "messages": messages}
 
 
 def _invocations(store: StoreWriter, clock: float) -> list[str]:

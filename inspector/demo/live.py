@@ -6,22 +6,25 @@ stops: there is never more than one, and never an orphan.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
-import select
-import sqlite3
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from inspector.demo.ids import hex_id, uuid
+from inspector.demo.ids import uuid
 from inspector.demo.runs import BranchTold, RunTold, message_row, write_run
-from inspector.demo.store import StoreWriter
+from inspector.demo.store import StoreWriter, natively
 from inspector.demo.world import AGENTS, MODELS
+from persistence import StateDB
+from persistence.errors import StoreError
 
 __all__ = ["build", "watch"]
 
+PACE = 1.2  # seconds between two messages, or so
 LENGTH = 36  # messages of a watch, then the next one begins
 _SEEN = (
     "Ferry light abeam, bound in.", "Shower over the bar, 12 minutes.", "The lamp turned at 10.0 s.",
@@ -34,10 +37,10 @@ _SEEN = (
 def build(path: Path, files: Path, clock: float) -> dict[str, int]:
     """Writes the store as it is before anybody goes on: three watches of the last nights."""
     messages = 0
-    with StoreWriter(path, created_at=clock - 4 * 86_400) as store:
-        for number, ago in enumerate((3, 2, 1)):
-            messages += len(write_run(store, _watch(number, clock - ago * 86_400.0, LENGTH)))
-        store.commit()
+    store = StoreWriter()
+    for number, ago in enumerate((3, 2, 1)):
+        messages += len(write_run(store, _watch(number, clock - ago * 86_400.0, LENGTH)))
+    store.make(path, clock - 4 * 86_400)
     return {"runs": 3, "messages": messages}
 
 
@@ -63,94 +66,82 @@ def _turn(chance: random.Random) -> list[tuple[float, str, Any]]:
     return [(chance.uniform(30, 200), "say", chance.choice(_SEEN))]
 
 
-def watch(path: Path, pace: float) -> None:
+async def watch(path: Path, pace: float) -> None:
     """Appends a message every `pace` seconds or so until standard input ends, then closes the store."""
     chance = random.Random()
-    with StoreWriter(path) as store:
-        store.wait(5000)
-        while _Watch(store, chance).keep(pace):
-            pass
+    unwanted = asyncio.Event()
+
+    def heard() -> None:
+        if not os.read(sys.stdin.fileno(), 1):
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            unwanted.set()
+
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), heard)
+    async with natively(path) as db:
+        while not unwanted.is_set():
+            await _Watch(db, chance).keep(pace, unwanted)
 
 
 class _Watch:
     """One watch: a session whose conversation grows a message a transaction."""
 
-    def __init__(self, store: StoreWriter, chance: random.Random) -> None:
-        self._store, self._chance = store, chance
+    def __init__(self, db: StateDB, chance: random.Random) -> None:
+        self._db, self._chance = db, chance
         seed = f"live-{time.time_ns()}"
         self._run = RunTold(
             seed, time.time(), "Night watch, now", "lookout", MODELS[1], None, "running",
             [BranchTold("main", [(0.0, "system", AGENTS["lookout"])])], phase="watching",
             signals=[(0.0, "run.started", {"attempt": 1})],
         )  # fmt: skip
-        store.begin()
-        self._ids = write_run(store, self._run)
-        store.commit()
+        self._said = 1
         self._branch = uuid("branch", seed, 0)
         self._lists = (uuid("progression", seed, 0), uuid("progression", seed, "all"))
 
-    def keep(self, pace: float) -> bool:
-        """Goes on until the watch is over (True) or nobody listens any more (False)."""
-        while len(self._ids) < LENGTH:
+    async def keep(self, pace: float, unwanted: asyncio.Event) -> None:
+        """Goes on until the watch is over or nobody listens any more; then it stays unfinished."""
+        store = StoreWriter()
+        write_run(store, self._run)
+        await store.write(self._db)
+        while self._said < LENGTH:
             for _, kind, content in _turn(self._chance):
-                if not _still_wanted(pace * self._chance.uniform(0.7, 1.3)):
-                    return False
-                self._say(kind, content)
-        self._finish()
-        return True
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(unwanted.wait(), pace * self._chance.uniform(0.7, 1.3))
+                    return
+                await self._say(kind, content)
+        await self._finish()
 
-    def _say(self, kind: str, content: Any) -> None:
+    async def _say(self, kind: str, content: Any) -> None:
         now = time.time()
-        message = uuid("message", self._run.seed, len(self._ids))
-        self._ids.append(message)
-        store = self._store
-        store.begin()
-        store.add("messages", **message_row(message, now, kind, content, self._branch, "ines"))
-        for progression in self._lists:
-            store.change("progressions", progression, collection=self._ids)
-        store.change("sessions", self._run.id, last_msg_id=message, last_message_at=now, updated_at=now)
-        store.commit()
+        message = uuid("message", self._run.seed, self._said)
+        self._said += 1
+        row = message_row(message, now, kind, content, self._branch, "ines")
+        async with self._db.transaction() as transaction:
+            await transaction.insert_messages(
+                [row], progression_ids=self._lists, session_id=self._run.id, activity_at=now
+            )
+            await transaction.update_session(self._run.id, last_msg_id=message)
 
-    def _finish(self) -> None:
+    async def _finish(self) -> None:
         now = time.time()
-        store = self._store
-        store.begin()
-        store.change(
-            "sessions",
-            self._run.id,
-            status="completed",
-            ended_at=now,
-            updated_at=now,
-            duration_ms=round((now - self._run.at) * 1000),
-            name=f"Night watch of {time.strftime('%H:%M', time.gmtime(self._run.at))}",
-        )
-        store.change("branches", self._branch, status="completed", ended_at=now)
-        store.add(
-            "status_transitions",
-            id=hex_id("transition", self._run.seed, "end"),
-            entity_type="session",
-            entity_id=self._run.id,
-            previous_status="running",
-            status="completed",
-            reason_code="run.completed.ok",
-            reason_summary="the watch is over",
-            evidence_refs=[],
-            source="executor",
-            actor="live-hook",
-            created_at=now,
-            metadata={},
-        )
-        store.commit()
-
-
-def _still_wanted(seconds: float) -> bool:
-    """Waits so long; False as soon as standard input has ended."""
-    ready, _, _ = select.select([sys.stdin], [], [], seconds)
-    return not ready or bool(os.read(sys.stdin.fileno(), 1))
+        async with self._db.transaction() as transaction:
+            await transaction.update_session(
+                self._run.id,
+                duration_ms=round((now - self._run.at) * 1000),
+                name=f"Night watch of {time.strftime('%H:%M', time.gmtime(self._run.at))}",
+            )
+            await transaction.finalize_branch(self._branch, status="completed", ended_at=now)
+            await transaction.update_status(
+                "session",
+                self._run.id,
+                new_status="completed",
+                reason_code="run.completed.ok",
+                reason_summary="the watch is over",
+                actor="live-hook",
+            )
 
 
 if __name__ == "__main__":
     try:
-        watch(Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 1.2)
-    except (sqlite3.Error, KeyboardInterrupt, BrokenPipeError):
+        asyncio.run(watch(Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else PACE))
+    except (StoreError, KeyboardInterrupt):
         sys.exit(1)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.demo.ids import hex_id, uuid
-from inspector.demo.store import CLASSES, PACKAGE, StoreWriter
+from inspector.demo.store import StoreWriter
+from persistence.schema.known import MESSAGE_TYPES
 
 __all__ = ["REASONS", "BranchTold", "RunTold", "message_row", "write_run"]
 
@@ -19,6 +20,7 @@ REASONS = {
     "aborted": ("run.aborted.user", "stopped at the keyboard"),
     "cancelled": ("run.cancelled.orchestrator", "the play it belonged to was redone"),
 }
+_CLASSES = dict(MESSAGE_TYPES)
 _ROLES = {"system": ("system", 1), "user": ("user", 2), "say": ("assistant", 3), "call": ("action", 4),
           "result": ("action", 5)}  # fmt: skip
 
@@ -88,7 +90,7 @@ def message_row(message: str, at: float, kind: str, content: Any, branch: str, u
     return {
         "id": message,
         "created_at": at,
-        "node_metadata": {"lion_class": PACKAGE + CLASSES[number]},
+        "node_metadata": {"lion_class": _CLASSES[number]},
         "content": body,
         "sender": sender,
         "recipient": recipient,

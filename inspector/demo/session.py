@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, NamedTuple
 
 from inspector.demo.gallery import CARDS, INDEX, Card, read_index
 from persistence.errors import StoreError
@@ -41,12 +42,19 @@ class Gallery:
     cards: tuple[Card, ...]
 
 
+class _Child(NamedTuple):
+    """The program that makes a gallery, and what it says when it cannot."""
+
+    program: subprocess.Popen[bytes]
+    complaints: IO[bytes]
+
+
 def build_gallery(folder: Path | None = None, clock: float | None = None) -> Gallery:
     """Builds the gallery in `folder` (None: a new temporary directory) and leaves it there. Raises DemoError."""
     if folder is None:
         folder = _temporary()
-    with _held(_prepared(folder)):
-        return _built(folder, clock)
+    with _held(_prepared(folder)), _child(folder, clock) as child:
+        return _built(child, folder)
 
 
 @contextmanager
@@ -57,14 +65,8 @@ def gallery(folder: Path | None = None, clock: float | None = None) -> Iterator[
     if folder is None:
         folder = _temporary()
     try:
-        with _held(_prepared(folder)):
-            built = _built(folder, clock)
-            writers = [_writer(card) for card in built.cards if card.live]
-            try:
-                yield built
-            finally:
-                for writer in writers:
-                    _stop(writer)
+        with _held(_prepared(folder)), _child(folder, clock, "--live") as child:
+            yield _built(child, folder)
     finally:
         if own:
             shutil.rmtree(folder, ignore_errors=True)
@@ -119,43 +121,54 @@ def _held(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _built(folder: Path, clock: float | None) -> Gallery:
+@contextmanager
+def _child(folder: Path, clock: float | None, *options: str) -> Iterator[_Child]:
+    """The program that builds in the directory, whatever was there, and maybe writes on until the end."""
     for entry in list(folder.iterdir()):
         if entry.name != LOCK:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     when = time.time() if clock is None else clock
-    command = [sys.executable, "-m", "inspector.demo.build", str(folder), repr(when)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryFile() as complaints:
+        # Our end of the pipe closes when this process ends, whatever ends it, and with it the child's input.
+        program = subprocess.Popen(
+            [sys.executable, "-m", "inspector.demo.build", str(folder), repr(when), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            start_new_session=True,  # ctrl-c is for the application
+        )
+        try:
+            yield _Child(program, complaints)
+        finally:
+            _stop(program)
+
+
+def _built(child: _Child, folder: Path) -> Gallery:
+    """Waits until the gallery is built. Raises DemoError with the last thing the child said."""
+    assert child.program.stdout is not None
+    said = child.program.stdout.readline()
     cards = read_index(folder)
-    if done.returncode or not cards:
+    if said != b"built\n" or not cards:
+        child.complaints.seek(0)
+        lines = child.complaints.read().decode("utf-8", "replace").strip().splitlines()
         raise DemoError(
             "The gallery could not be built.",
             where=str(folder),
-            observed=(done.stderr.strip().splitlines() or ["nothing was said"])[-1],
+            observed=lines[-1] if lines else "nothing was said",
         )
     return Gallery(folder, cards)
 
 
-def _writer(card: Card) -> subprocess.Popen[bytes]:
-    # Our end of the pipe closes when this process ends, whatever ends it, and with it the writer's input.
-    return subprocess.Popen(
-        [sys.executable, "-m", "inspector.demo.live", card.store],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # ctrl-c is for the application
-    )
-
-
-def _stop(writer: subprocess.Popen[bytes]) -> None:
-    if writer.stdin is not None:
-        with suppress(OSError):
-            writer.stdin.close()
+def _stop(program: subprocess.Popen[bytes]) -> None:
+    for pipe in (program.stdin, program.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
     try:
-        writer.wait(5)
+        program.wait(5)
     except subprocess.TimeoutExpired:
-        writer.kill()
-        writer.wait()
+        program.kill()
+        program.wait()
 
 
 def _sweep() -> None:

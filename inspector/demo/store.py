@@ -1,99 +1,50 @@
-"""A store under construction: plain sqlite3, as another program would write it.
+"""A store under construction: rows are told one by one, and written together by the native writer.
 
-Only ever used in a child process: the application itself opens no store's file (POSIX locks).
+Only ever used in a child process: the application itself opens no store for writing.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-import sqlite3
-from collections.abc import Iterable, Mapping
-from importlib.resources import files
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-__all__ = ["StoreWriter", "as_json"]
+from persistence import Mode, StateDB
 
-CLASSES = ("__unknown__", "system.System", "instruction.Instruction", "assistant_response.AssistantResponse",
-           "action_request.ActionRequest", "action_response.ActionResponse")  # fmt: skip
-PACKAGE = "lionagi.protocols.messages."
+__all__ = ["StoreWriter", "natively"]
 
 
-def as_json(value: Any) -> str:
-    """JSON as such stores keep it: ASCII, with escapes."""
-    return json.dumps(value, ensure_ascii=True)
+def natively(path: Path) -> AbstractAsyncContextManager[StateDB]:
+    """The store, open as its own program opens it; a new one is made."""
+    return StateDB(path, mode=Mode.NATIVE)
 
 
 class StoreWriter:
-    """Inserts rows given as columns; lists and mappings become JSON. One transaction until `commit`."""
+    """Gathers rows, given as columns, until they are written."""
 
-    def __init__(self, path: Path, *, created_at: float | None = None) -> None:
-        """Opens the store; with `created_at` makes a new one, in WAL mode, with its first rows."""
-        self._connection = sqlite3.connect(path, isolation_level=None)
-        self._statements: dict[tuple[str, tuple[str, ...]], str] = {}
-        if created_at is not None:
-            self._create(created_at)
-
-    def _create(self, created_at: float) -> None:
-        run = self._connection.execute
-        run("PRAGMA journal_mode=WAL")
-        run("PRAGMA synchronous=OFF")
-        run("BEGIN IMMEDIATE")
-        for statement in (files("inspector.demo") / "schema.sql").read_text("utf-8").split(";\n"):
-            if statement.strip():
-                run(statement)
-        for number, name in enumerate(CLASSES):
-            self.add("message_types", type_id=number, lion_class=name if number == 0 else PACKAGE + name)
-        meta = {
-            "version": "4",
-            "lineage": "lionagi",
-            "created_at": str(int(created_at)),
-            "migration.dispatched_at_backfill": "1",
-            "migration.attention_dispositions_backfill": "1",
-            "migration.imported_role_label_backfill": "1",
-            "migration.session_ended_at_backfill": "1",
-        }
-        for key, value in meta.items():
-            self.add("schema_meta", key=key, value=value)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._connection.close()
-
-    def wait(self, milliseconds: int) -> None:
-        """How long to wait for another writer."""
-        self._connection.execute(f"PRAGMA busy_timeout={int(milliseconds)}")
-
-    def begin(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def commit(self) -> None:
-        self._connection.execute("COMMIT")
+    def __init__(self) -> None:
+        self._rows: dict[str, list[dict[str, Any]]] = {}
 
     def add(self, table: str, **columns: Any) -> None:
-        names = tuple(columns)
-        statement = self._statements.get((table, names))
-        if statement is None:
-            marks = ", ".join("?" * len(names))
-            quoted = ", ".join(f'"{name}"' for name in names)
-            statement = f'INSERT INTO "{table}" ({quoted}) VALUES ({marks})'  # noqa: S608 (names of ours)
-            self._statements[table, names] = statement
-        self._connection.execute(statement, [_stored(value) for value in columns.values()])
-
-    def change(self, table: str, key: str, **columns: Any) -> None:
-        """Sets columns of the row with this id."""
-        changes = ", ".join(f'"{name}" = ?' for name in columns)
-        values = [*map(_stored, columns.values()), key]
-        self._connection.execute(f'UPDATE "{table}" SET {changes} WHERE id = ?', values)  # noqa: S608
+        self._rows.setdefault(table, []).append(columns)
 
     def progression(self, progression: str, created_at: float, ids: Iterable[str]) -> None:
-        self.add("progressions", id=progression, created_at=created_at, collection=as_json(list(ids)))
+        self.add("progressions", id=progression, created_at=created_at, collection=json.dumps(list(ids)))
 
+    def make(self, path: Path, created_at: float) -> None:
+        """A new store with these rows, made at that moment."""
+        asyncio.run(self._make(path, created_at))
 
-def _stored(value: Any) -> Any:
-    return as_json(value) if isinstance(value, Mapping | list | tuple) else value
+    async def _make(self, path: Path, created_at: float) -> None:
+        async with natively(path) as db, db.transaction() as transaction:
+            await transaction.insert_rows(self._rows)
+            moment = str(int(created_at))
+            await transaction.execute("UPDATE schema_meta SET value = ? WHERE key = 'created_at'", [moment])
+
+    async def write(self, db: StateDB) -> None:
+        """These rows, into a store that is open."""
+        async with db.transaction() as transaction:
+            await transaction.insert_rows(self._rows)

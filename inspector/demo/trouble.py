@@ -41,15 +41,15 @@ def _template(clock: float) -> bytes:
     """A store of lionagi's, at rest, that keeps a rollback journal, with a few runs of the customs shed."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "state.db")
-        with StoreWriter(path, created_at=clock - 9 * 86_400) as store:
-            for number in range(RUNS):
-                steps = [(0.0, "system", AGENTS["lookout"]), *_STEPS]
-                at = clock - (RUNS - number) * 86_400.0 + number * 1_731
-                write_run(store, RunTold(
-                    f"customs-{number}", at, f"Papers of night {number + 1}", "customs", MODELS[number % 2],
-                    "customs", "completed" if number != 3 else "failed", [BranchTold("main", steps)], ends=31.0,
-                ))  # fmt: skip
-            store.commit()
+        store = StoreWriter()
+        for number in range(RUNS):
+            steps = [(0.0, "system", AGENTS["lookout"]), *_STEPS]
+            at = clock - (RUNS - number) * 86_400.0 + number * 1_731
+            write_run(store, RunTold(
+                f"customs-{number}", at, f"Papers of night {number + 1}", "customs", MODELS[number % 2],
+                "customs", "completed" if number != 3 else "failed", [BranchTold("main", steps)], ends=31.0,
+            ))  # fmt: skip
+        store.make(path, clock - 9 * 86_400)
         with _open(path) as connection:
             connection.execute("PRAGMA journal_mode=DELETE")
         return path.read_bytes()

@@ -18,6 +18,8 @@ import pytest
 from inspector.demo import session
 from inspector.demo.gallery import CARDS, read_index
 from inspector.demo.session import DemoError, build_gallery, gallery
+from persistence import Mode, StateDB
+from persistence.records import SchemaApplied
 
 CLOCK = 1_795_953_600.0
 
@@ -121,6 +123,26 @@ def test_the_same_clock_makes_the_same_stores(built: session.Gallery, tmp_path: 
     for table in ("sessions", "messages", "progressions", "status_transitions"):
         sql = f"SELECT group_concat(id) FROM (SELECT id FROM {table} ORDER BY id)"
         assert query(built.cards[0].store, sql) == query(again.cards[0].store, sql)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+async def test_its_own_stores_are_as_the_native_writer_makes_them(
+    built: session.Gallery, number: int, tmp_path: Path
+) -> None:
+    """A native open finds nothing to do: no table, column, index or row of its own is missing."""
+    copy = Path(shutil.copy(built.cards[number].store, tmp_path))
+    async with StateDB(copy, mode=Mode.NATIVE) as db:
+        assert db.applied == SchemaApplied(from_version="4")
+        assert await db.get_meta("lineage") == "lionagi"
+        made = float(await db.get_meta("created_at"))
+        assert CLOCK - 70 * 86_400 < made < CLOCK
+
+
+def test_the_program_has_no_schema_of_its_own_for_them() -> None:
+    folder = Path(session.__file__).parent
+    texts = [path.read_text("utf-8") for path in folder.glob("*.py")]
+    assert not any("CREATE TABLE messages" in text or "INSERT INTO messages" in text for text in texts)
+    assert not list(folder.glob("*.sql"))
 
 
 def test_it_is_built_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
