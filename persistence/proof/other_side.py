@@ -1,6 +1,6 @@
-"""The other side of a store, for concurrency: a writer and a checkpointer of plain sqlite3 (ADR-0128 D8, item 7).
+"""The other side of a store: a writer and a checkpointer of plain sqlite3 (ADR-0128 D8, item 7).
 
-Run as a process of its own, on a scratch copy: `python -m persistence.proof.other_side write|checkpoint PATH`.
+Processes of their own, on a scratch copy: `python -m persistence.proof.other_side write|checkpoint PATH`.
 It ends when its standard input does, and then prints one JSON object. The writer writes rows of the managing
 application's own tables back as they are: its lock, its pages and its log are real, and no value changes.
 """

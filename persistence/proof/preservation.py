@@ -31,7 +31,7 @@ class Differences:
 
 
 def resting(path: Path) -> None:
-    """Folds a scratch store's log into its file, as its managing application does when it opens and leaves."""
+    """Folds a scratch store's log into its file, as its managing application does when it leaves."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -156,7 +156,8 @@ def _added(
     rule = next((rule for name, rule in profile.writes.items() if folded(name) == folded(table)), None)
     columns = [name for name, _ in _columns(connection, table)]
     first = _quoted(key[0])
-    new = f" FROM later.{_quoted(table)} a LEFT JOIN main.{_quoted(table)} b ON {_on(key)} WHERE b.{first} IS NULL"
+    name = _quoted(table)
+    new = f" FROM later.{name} a LEFT JOIN main.{name} b ON {_on(key)} WHERE b.{first} IS NULL"
     number = connection.execute(f"SELECT count(*){new}").fetchone()[0]
     if not number:
         return 0, []
