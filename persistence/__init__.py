@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from persistence.errors import MissingTableError as MissingTableError
     from persistence.errors import NoSuchRowError as NoSuchRowError
     from persistence.errors import NotAStoreError as NotAStoreError
+    from persistence.errors import ProfileError as ProfileError
     from persistence.errors import ReadOnlyStoreError as ReadOnlyStoreError
     from persistence.errors import SchemaApplicationError as SchemaApplicationError
     from persistence.errors import SchemaTooNewError as SchemaTooNewError

@@ -23,6 +23,7 @@ __all__ = [
     "MissingTableError",
     "NoSuchRowError",
     "NotAStoreError",
+    "ProfileError",
     "ReadOnlyStoreError",
     "SchemaApplicationError",
     "SchemaTooNewError",
@@ -227,6 +228,25 @@ class SchemaApplicationError(StoreError):
     """The schema could not be applied; it is one transaction, so the store is as it was."""
 
     default_code = "schema-not-applied"
+
+
+class ProfileError(StoreError, ValueError):
+    """A compatibility profile that cannot be used: not found, not told apart, or wrong in itself (ADR-0128 D2).
+
+    Nothing was opened. `faults` are all there are in its document, as (line or None, key, message).
+    """
+
+    default_code = "profile-invalid"
+
+    def __init__(
+        self, message: str, *, faults: tuple[tuple[int | None, str, str], ...] = (), **fields: Any
+    ) -> None:
+        super().__init__(message, **fields)
+        self.faults = faults
+
+    def as_dict(self) -> dict[str, Any]:
+        faults = [{"line": line, "key": key, "message": message} for line, key, message in self.faults]
+        return {**super().as_dict(), "faults": faults}
 
 
 class LineageRefusal(StoreError):
