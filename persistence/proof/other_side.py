@@ -24,10 +24,15 @@ _CHECKPOINT_PAUSE = 0.05
 def main(arguments: Sequence[str]) -> int:
     what, path, wait_ms, *tables = arguments
     done = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), done.set()), daemon=True).start()
+    threading.Thread(target=_wait_for_the_end, args=(done,), daemon=True).start()
     work = {"write": _write, "checkpoint": _checkpoint}[what]
     sys.stdout.write(json.dumps(work(path, float(wait_ms), tables, done)) + "\n")
     return 0
+
+
+def _wait_for_the_end(done: threading.Event) -> None:
+    sys.stdin.read()
+    done.set()
 
 
 def _connect(path: str, wait_ms: float) -> sqlite3.Connection:
