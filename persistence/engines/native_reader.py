@@ -238,7 +238,7 @@ class _Loading:
 
     async def __aenter__(self) -> NativeSnapshot:
         self._slot = self._reader.take()
-        return NativeSnapshot(self._reader, self._slot, self._deadline, self._generic)
+        return self._reader.snapshot_type(self._reader, self._slot, self._deadline, self._generic)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -251,6 +251,7 @@ class NativeReader:
     """See `reader.Reader`. Keeps a few connections open, which the handle's writer makes harmless."""
 
     dialect: Literal["sqlite"] = "sqlite"
+    snapshot_type = NativeSnapshot
 
     def __init__(self, location: StoreLocation) -> None:
         assert location.path is not None

@@ -1,1 +1,1 @@
-"""What holds a compatibility connection: statements, rows, actions, the transaction (ADR-0128 D3, DESIGN 5)."""
+"""What holds a compatibility connection: statements, rows, actions, the transaction (ADR-0128 D3)."""

@@ -1,0 +1,224 @@
+"""Writing a store another application manages: one guarded connection, a transaction in one hop.
+
+The writer is an SQLAlchemy engine over aiosqlite. Its `connect` listener opens and guards the store on the
+driver's own thread; a connection that cannot be guarded has no store behind it. Every transaction is run by
+one call on that thread, with all checks inside (ADR-0128 D3). Reads are for read-only
+connections.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from persistence import files
+from persistence.engines.compatibility_opening import Hand, Plan, open_guarded
+from persistence.engines.compatibility_reader import CompatibilityReader
+from persistence.engines.driver_thread import on_thread
+from persistence.engines.native import Turns
+from persistence.engines.native_sqlite import Stop
+from persistence.engines.statements import Steps
+from persistence.engines.thread import in_thread
+from persistence.errors import StateCompatibilityRefused, StoreError, StoreMovedError
+from persistence.guard.front import Front
+from persistence.guard.refusals import Refusals
+from persistence.guard.writeset import WriteSet
+from persistence.lineage.held import claim
+from persistence.lineage.remedies import remedy
+from persistence.location import StoreLocation
+
+if TYPE_CHECKING:
+    from persistence.profiles.records import AdmissionReport, Profile
+
+__all__ = ["BUSY_TIMEOUT", "CompatibilityEngine", "open_compatibility"]
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT = 5000
+"""Milliseconds a writer waits for another one."""
+
+Factory = Callable[["Profile", str | None], WriteSet]
+
+
+class CompatibilityEngine:
+    """One open store in compatibility mode, held to a profile and an owner. `open_compatibility` makes it."""
+
+    dialect: Literal["sqlite"] = "sqlite"
+
+    def __init__(
+        self,
+        location: StoreLocation,
+        report: AdmissionReport,
+        writes: WriteSet,
+        alchemy: AsyncEngine,
+        held: contextlib.ExitStack,
+        closed: threading.Event,
+    ) -> None:
+        self.location = location
+        self.report = report
+        self.profile = writes.profile
+        self.owner = writes.owner
+        self.reader = CompatibilityReader(location, self.profile.identity)
+        self._alchemy = alchemy
+        self._held = held
+        self._closed = closed
+        self._turns = Turns()
+        self._connection: AsyncConnection | None = None
+        self._driver: Any = None
+        self._hand: Hand | None = None
+
+    async def run(
+        self,
+        operation: str,
+        steps: Callable[[], Steps[T]],
+        *,
+        transaction: str,
+        kept: Callable[[T], object] | None = None,
+    ) -> T:
+        """The steps of one transaction of an operation: all of them, or, when it raises, none.
+
+        `transaction` is its name for people. `kept` is told of the result on the driver's thread, right
+        after the commit: also when the caller is cancelled meanwhile. StateCompatibilityRefused when the
+        profile or the caller's admission does not name the operation, and for whatever the guard refuses;
+        BusyError, ConstraintError and the other typed errors for what SQLite says.
+        """
+        self._named(operation)
+        async with self._turns.mine():
+            if self._hand is None:
+                raise StoreError(
+                    f"{operation}: the store is not open. Nothing was written.",
+                    code="not-open",
+                    where=self.location.display,
+                    remedy="Open the store again.",
+                )
+            front = self._driver._conn
+            stop = Stop(front)
+            work: Any = partial(self._hand.transact, operation, steps, stop, kept)
+            try:
+                result: T = await on_thread(self._driver, work, stop.ask, where=self.location.display)
+            except StoreError as error:
+                error.add_note(f"{operation}: the transaction {transaction!r} was not committed")
+                raise
+            return result
+
+    async def close(self) -> None:
+        """Lets the store go: the writer's connection, its engine, the readers' and the claim on the file."""
+        self._hand = None
+        self._closed.set()
+        try:
+            await self.reader.close()
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                await connection.close()
+            await self._alchemy.dispose()
+        finally:
+            self._held.close()
+
+    def _named(self, operation: str) -> None:
+        if operation in self.profile.operations and operation in self.report.operations:
+            return
+        refusals = Refusals(self.location.display, self.profile)
+        refusals.operation = operation
+        raise refusals.refused(
+            "not-in-profile",
+            f"{operation} is not an operation this store was admitted for. Nothing was written.",
+            expected=", ".join(self.report.operations),
+            observed=operation,
+        )
+
+
+async def open_compatibility(
+    location: StoreLocation,
+    profile: Profile,
+    owner: str | None,
+    operations: Sequence[str],
+    writeset_factory: Factory,
+    *,
+    busy_timeout: int = BUSY_TIMEOUT,
+) -> CompatibilityEngine:
+    """Admits the store on a read-only route, then opens and guards its one writer, which is asked again
+    under the lock. A refusal leaves nothing open and has changed no byte.
+
+    `busy_timeout` is in milliseconds. Raises StateCompatibilityRefused and the typed errors of an open.
+    """
+    from persistence.profiles import admission
+
+    if location.path is None:
+        raise StateCompatibilityRefused(
+            "Compatibility mode is for SQLite stores: its guards are SQLite's.",
+            code="compatibility-server",
+            operation="open",
+            profile=profile.identity,
+            where=location.display,
+            expected="a SQLite file",
+            observed=location.backend,
+            remedy=remedy("compatibility-server"),
+        )
+    asked = tuple(operations)
+    report = await in_thread(lambda: admission.admit(location, profile, owner=owner, operations=asked))
+    report.check()
+    if report.identity is None:
+        raise StoreMovedError("The store went away while it was being opened.", where=location.display)
+    writes = writeset_factory(profile, owner)
+    plan = Plan(
+        location,
+        files.resolve(location.path),
+        report.identity,
+        writes,
+        lambda connection: admission.readmit(connection, profile, owner=owner, operations=asked),
+        busy_timeout,
+    )
+    label = " ".join(part for part in (location.display, profile.identity, owner) if part)
+    with contextlib.ExitStack() as held:
+        held.enter_context(claim(report.identity, "compatibility", label))
+        hands: list[Hand] = []
+        closed = threading.Event()
+        engine = CompatibilityEngine(location, report, writes, _alchemy(plan, hands, closed), held, closed)
+        try:
+            engine._connection = await engine._alchemy.connect()
+            raw = await engine._connection.get_raw_connection()
+            engine._driver = raw.driver_connection
+            engine._hand = hands.pop()
+        except BaseException:
+            await engine.close()
+            raise
+        held.pop_all()
+    return engine
+
+
+def _alchemy(plan: Plan, hands: list[Hand], closed: threading.Event) -> AsyncEngine:
+    """The engine whose every connection, the first, further ones and those after a reconnect, is a `Front`
+    that the listener ties to a store opened, admitted anew and guarded. Nobody runs anything on the
+    further ones: only the first one's hand is given to the engine."""
+    first = itertools.count()
+    where, profile = plan.location.display, plan.writes.profile.identity
+
+    def front(_database: str, **_named: Any) -> Front:
+        return Front(where, profile)
+
+    engine = create_async_engine("sqlite+aiosqlite://", poolclass=NullPool, connect_args={"factory": front})
+
+    async def guard(driver: Any) -> None:
+        try:
+            if closed.is_set():
+                raise StoreError("The store was closed.", code="not-open", where=where)
+            hand = await on_thread(driver, partial(open_guarded, plan, driver._conn), where=where)
+        except BaseException:
+            await driver.close()
+            raise
+        if next(first) == 0:
+            hands.append(hand)
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def connected(connection: Any, _record: Any) -> None:
+        connection.run_async(guard)
+
+    return engine

@@ -1,0 +1,63 @@
+"""The one place that reaches the thread of an aiosqlite connection (DECISIONS 21).
+
+aiosqlite runs every call of a connection on a thread of its own, one after another, through its `_execute`.
+A whole transaction goes there as one call: an `await` a statement costs more than the statements (DESIGN 7).
+Tested over the dependency matrix.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from persistence.errors import StoreError
+
+__all__ = ["on_thread"]
+
+T = TypeVar("T")
+
+
+async def on_thread(
+    driver: Any, work: Callable[[], T], interrupt: Callable[[], object] | None = None, *, where: str = ""
+) -> T:
+    """What `work` answers, called on the thread of `driver`, an `aiosqlite.Connection`.
+
+    Cancelling calls `interrupt`, then waits for the call to end, however often it is cancelled, and raises
+    only then: whatever it did is done, and nothing goes on behind the caller's back. StoreError (`not-open`)
+    when the connection is closed.
+    """
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+
+    def tell() -> None:
+        if not over.done():
+            over.set_result(None)
+
+    def run() -> T:
+        try:
+            return work()
+        finally:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                loop.call_soon_threadsafe(tell)
+
+    try:
+        return cast("T", await driver._execute(run))
+    except asyncio.CancelledError:
+        if interrupt is not None:
+            interrupt()
+        while not over.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([over])
+        raise
+    except ValueError as error:
+        if not over.done():  # aiosqlite's own: the call was never made
+            raise StoreError(
+                "The writer's connection is closed. Nothing was written.",
+                code="not-open",
+                where=where,
+                observed=str(error),
+                remedy="Open the store again.",
+            ) from error
+        raise

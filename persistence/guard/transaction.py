@@ -1,0 +1,349 @@
+"""The transaction of a guarded store: begun, asked, run, counted and committed in one piece (DESIGN 5).
+
+Under the write lock, and before any statement, the store has to be what was admitted: the file of the same
+device and inode, its lineage, its version, its schema, the owner. What has changed is admitted again or
+refused. Everything here runs on the driver's thread.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from persistence import files
+from persistence.engines.native_sqlite import Stop
+from persistence.engines.statements import Call, Outcome, Steps
+from persistence.engines.write_faults import sqlite_write_fault
+from persistence.guard.authorizer import Action, Ceiling, words
+from persistence.guard.connection import GuardedConnection
+from persistence.lineage.rows import quoted
+from persistence.profiles.records import AdmissionReport, Profile
+
+__all__ = ["Baseline", "Readmit", "TransactionGuard"]
+
+T = TypeVar("T")
+
+Readmit = Callable[[sqlite3.Connection], AdmissionReport]
+"""Admission's second half, on the open connection and under its lock."""
+
+_META = (
+    "SELECT key, value FROM main.schema_meta NOT INDEXED WHERE typeof(key) = 'text' "
+    "AND +key COLLATE BINARY IN ('lineage', 'version') AND value IS NOT NULL LIMIT 64"
+)
+_SCHEMA = "SELECT type, name, tbl_name, sql FROM main.sqlite_master"
+_NOTHING = "Nothing was written."
+
+
+class Baseline(NamedTuple):
+    """What the store was when it was last admitted; `moves` is `PRAGMA data_version` of this connection."""
+
+    meta: tuple[tuple[Any, ...], ...]
+    cookie: int
+    schema: frozenset[tuple[Any, ...]]
+    moves: int
+
+
+class TransactionGuard:
+    """See the module. One for each guarded connection, which nobody else has."""
+
+    def __init__(
+        self,
+        connection: GuardedConnection,
+        path: bytes,
+        identity: files.Identity,
+        profile: Profile,
+        readmit: Readmit,
+        triggers: frozenset[str],
+    ) -> None:
+        self._connection = connection
+        self._hold = connection.hold
+        self._refusals = connection.hold.refusals
+        self._path = path
+        self._identity = identity
+        self._readmit = readmit
+        self._ceiling = Ceiling(profile)
+        self._triggers = triggers
+        self._firing: frozenset[str] = frozenset()
+        self._baseline: Baseline | None = None
+        rule = profile.owner
+        self._owner_exists = (
+            None
+            if rule is None or self._hold.owner is None
+            else f"SELECT 1 FROM main.{quoted(rule.principals)} "  # noqa: S608 - quoted names of the profile
+            f"WHERE {quoted(rule.key)} COLLATE BINARY = ?"
+        )
+
+    # -- installing ---------------------------------------------------------------------------------
+
+    def admit(self) -> None:
+        """Admission again, under the write lock. Raises the refusal of a store that moved meanwhile."""
+        self._begin()
+        try:
+            self._same_store()
+        finally:
+            self._undo()
+
+    def install(self) -> None:
+        """Has SQLite ask the authorizer from now on, about what the write set was seen to need; then proves
+        it by an empty transaction. Raises the refusal of a store whose own triggers would do more."""
+        self._firing = self._know()
+        self.admit()
+
+    def _know(self) -> frozenset[str]:
+        """Compiles every statement of the write set and the guard's own, and lists what they ask for.
+
+        Returns the names of the guard's triggers that would fire.
+        """
+        authorizer = self._hold.authorizer
+        sqlite3.Connection.set_authorizer(self._connection, authorizer)  # whatever was compiled is again
+        texts = {text: len(entry.names) for text, entry in self._hold.statements.items()}
+        texts |= {_META: 0, _SCHEMA: 0}
+        if self._owner_exists is not None:
+            texts[self._owner_exists] = 1
+        seen = authorizer.record()
+        known: frozenset[Action] | None = None
+        try:
+            for text, count in texts.items():
+                self._plain(f"EXPLAIN {text}", (None,) * count)
+            known = frozenset(seen)
+        finally:
+            authorizer.know(known)
+        for action in sorted(known, key=repr):
+            if not self._ceiling.allows(action):
+                authorizer.know(frozenset())
+                self._refuse(
+                    "guard-trigger" if action[4] else "guard-statement",
+                    "A statement of the profile's operations would do more in this store than the profile "
+                    f"allows. {_NOTHING}",
+                    expected="what the profile lists",
+                    observed=words(action),
+                )
+        return self._triggers & {action[4] for action in known if action[4] is not None}
+
+    # -- one transaction ----------------------------------------------------------------------------
+
+    def transact(
+        self,
+        operation: str,
+        steps: Callable[[], Steps[T]],
+        stop: Stop,
+        kept: Callable[[T], object] | None,
+    ) -> T:
+        """The steps as one, or nothing of them. `kept` is told of the result right after the commit.
+
+        Raises StateCompatibilityRefused, and the typed errors of SQLite (BusyError, ConstraintError, ...).
+        """
+        hold = self._hold
+        if hold.operation is not None:
+            self._refuse("guard-outside", "An operation is running on this connection already.")
+        hold.operation = self._refusals.operation = operation
+        hold.spoiled = None
+        hold.authorizer.clear()
+        try:
+            stop.check()
+            self._begin()
+            self._same_store()
+            result = self._drive(steps(), stop)
+            stop.check()
+            self._commit()
+            if kept is not None:
+                kept(result)
+            return result
+        except (sqlite3.Error, OverflowError) as error:
+            self._undo()
+            raise self._told(error) from error
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            hold.operation = self._refusals.operation = None
+            hold.spoiled = None
+
+    def _drive(self, steps: Steps[T], stop: Stop) -> T:
+        connection = self._connection
+        try:
+            call = next(steps)
+            while True:
+                stop.check()
+                if not connection.in_transaction:
+                    self._ended()
+                call = steps.send(self._outcome(call))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            steps.close()
+
+    def _outcome(self, call: Call) -> Outcome:
+        statement, values, rows = call
+        compiled = statement.compiled("sqlite")
+        sql = compiled.sql
+        connection = self._connection
+        if rows is not None:
+            cursor = connection.executemany(sql, map(compiled.bound, rows))
+            self._counted(sql, cursor.rowcount, len(rows))
+            return Outcome((), cursor.rowcount)
+        cursor = connection.execute(sql, compiled.bound(values))
+        if not statement.rows:
+            self._counted(sql, cursor.rowcount, 1)
+            return Outcome((), cursor.rowcount)
+        names = tuple(column[0] for column in cursor.description or ()) if statement.named else ()
+        return Outcome(cursor.fetchall(), cursor.rowcount, names)
+
+    def _counted(self, sql: str, changed: int, times: int) -> None:
+        entry = self._hold.statements[sql]
+        least, most = entry.changes
+        if entry.verb != "select" and not least * times <= changed <= most * times:
+            self._refuse(
+                "guard-changes",
+                f"A statement on {entry.table} did not change the rows it was meant to. {_NOTHING}",
+                expected=f"{least * times}" if least == most else f"{least * times} to {most * times}",
+                observed=f"{changed} rows",
+            )
+
+    def _commit(self) -> None:
+        hold, connection = self._hold, self._connection
+        denied = hold.authorizer.denied
+        if hold.spoiled is not None or denied is not None:
+            raise self._refusals.refused(
+                "guard-poisoned",
+                f"Something was denied in this transaction, so it is not committed. {_NOTHING}",
+                observed=denied or str(hold.spoiled),
+            ) from hold.spoiled
+        if not connection.in_transaction:
+            self._ended()
+        try:
+            self._end("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                raise
+            raise self._refusals.refused(
+                "commit-unknown",
+                "The store ended the transaction while it was committed; whether it was kept is not known.",
+                observed=str(error),
+            ) from error
+
+    # -- under the lock -----------------------------------------------------------------------------
+
+    def _same_store(self) -> None:
+        """Whether the store is still what was admitted; admits it again where that can be."""
+        found = files.status(self._path)
+        if found is None or (found.st_dev, found.st_ino) != self._identity:
+            self._refuse(
+                "store-replaced",
+                f"Another file has taken the store's name, or the name is gone. {_NOTHING}",
+                expected="the file that was opened",
+                observed="no file" if found is None else "another file",
+            )
+        now = self._look()
+        before = self._baseline
+        if before is None or now != before:
+            self._moved(before, now)
+        if self._owner_exists is not None:
+            owner = self._hold.owner
+            if not self._plain(self._owner_exists, (owner,)):
+                self._refuse(
+                    "owner-gone",
+                    f"The owner is no principal of the store any more. {_NOTHING}",
+                    expected=owner,
+                    observed="no such principal",
+                )
+
+    def _look(self) -> Baseline:
+        try:
+            meta = tuple(self._plain(_META))
+        except sqlite3.OperationalError as error:
+            self._refuse(
+                "lineage-moved", f"The store's lineage cannot be read. {_NOTHING}", observed=str(error)
+            )
+        cookie = self._plain("PRAGMA main.schema_version")[0][0]
+        moves = self._plain("PRAGMA main.data_version")[0][0]
+        before = self._baseline
+        # Nobody has written since: the schema is the one that was seen.
+        schema = before.schema if before is not None and before.moves == moves else None
+        return Baseline(meta, cookie, frozenset(self._plain(_SCHEMA)) if schema is None else schema, moves)
+
+    def _moved(self, before: Baseline | None, now: Baseline) -> None:
+        if before is not None:
+            if now[:3] == before[:3]:  # somebody wrote, and nothing of this changed
+                self._baseline = now
+                return
+            if _values(now, "lineage") != _values(before, "lineage"):
+                self._refuse(
+                    "lineage-moved",
+                    f"The store's lineage is another one than when it was admitted. {_NOTHING}",
+                    expected=repr(_values(before, "lineage")),
+                    observed=repr(_values(now, "lineage")),
+                )
+            if now.cookie == before.cookie and now.schema != before.schema:
+                # This connection goes by the number, and would not know its own tables.
+                self._refuse(
+                    "schema-hidden",
+                    f"The schema has changed while its number was set back. {_NOTHING}",
+                    expected="a new PRAGMA schema_version with a new schema",
+                    observed=f"{now.cookie} as before",
+                )
+        self._admit_again()
+        if before is not None and not self._firing <= self._know():
+            self._refuse("guard-lost", f"The guard's own triggers are gone from this connection. {_NOTHING}")
+        self._baseline = now
+
+    def _admit_again(self) -> None:
+        authorizer = self._hold.authorizer
+        authorizer.inspecting = True
+        try:
+            report = self._readmit(self._connection)
+        finally:
+            authorizer.inspecting = False
+        report.check(self._refusals.operation or "open")
+
+    # -- the private door ---------------------------------------------------------------------------
+
+    def _plain(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """Rows of a statement of the guard's own."""
+        cursor = sqlite3.Connection.cursor(self._connection)
+        cursor.row_factory = None
+        return cursor.execute(sql, parameters).fetchall()
+
+    def _begin(self) -> None:
+        self._end("BEGIN")
+
+    def _end(self, word: str) -> None:
+        authorizer = self._hold.authorizer
+        authorizer.door = word
+        try:
+            self._plain("BEGIN IMMEDIATE" if word == "BEGIN" else word)
+        finally:
+            authorizer.door = None
+
+    def _undo(self) -> None:
+        if self._connection.in_transaction:
+            self._end("ROLLBACK")
+
+    def _told(self, error: Exception) -> Exception:
+        return sqlite_write_fault(error, self._refusals.where)
+
+    def _ended(self) -> NoReturn:
+        hold = self._hold
+        if hold.spoiled is not None:
+            raise self._refusals.refused(
+                "guard-poisoned",
+                f"Something was denied in this transaction, which was rolled back. {_NOTHING}",
+                observed=str(hold.spoiled),
+            ) from hold.spoiled
+        self._refuse(
+            "guard-ended",
+            f"The store ended the transaction by itself. {_NOTHING}",
+            expected="the transaction that was begun",
+            observed="none",
+        )
+
+    def _refuse(
+        self, code: str, message: str, *, expected: str | None = None, observed: str | None = None
+    ) -> NoReturn:
+        raise self._refusals.refused(code, message, expected=expected, observed=observed)
+
+
+def _values(baseline: Baseline, key: str) -> list[Any]:
+    return [value for name, value in baseline.meta if name == key]
