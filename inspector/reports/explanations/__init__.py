@@ -50,6 +50,9 @@ class Page:
 TOPICS = {
     "lineage": "whose store it is",
     "parts": "the file, and what lies beside it",
+    "admission": "whether a store is admitted: what was asked, and whose it is",
+    "structure": "whether a store is admitted: its tables",
+    "profiles": "profiles themselves",
     "files": "the file, its device, and private copies",
     "reading": "reading",
     "server": "the way to a server",

@@ -13,6 +13,7 @@ from inspector import safe
 from inspector.reports.explanations import codes, page, page_lines, page_shape, similar
 from persistence import errors
 from persistence.lineage.remedies import REMEDIES
+from persistence.profiles.codes import CODES
 
 ROOT = Path(__file__).resolve().parents[3]
 FIRST = {"Notice", "Damage"}
@@ -42,7 +43,7 @@ def constants(node: ast.expr) -> Iterator[str]:
 
 
 def every_code() -> set[str]:
-    found = set(REMEDIES)
+    found = set(REMEDIES) | set(CODES)
     for room in ("persistence", "inspector"):
         for path in (ROOT / room).rglob("*.py"):
             found |= set(said_codes(path))
