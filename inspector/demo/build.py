@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.demo import gallery, harbour, live, stars, trouble
+from inspector.demo import gallery, harbour, live, managed, stars, trouble
 
 __all__ = ["build"]
 
@@ -22,6 +22,7 @@ _BUILDERS: dict[str, _Builder] = {
     "night-watch": live.build,
     "stars": stars.build,
     **trouble.BUILDERS,
+    **managed.BUILDERS,
 }
 
 

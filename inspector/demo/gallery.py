@@ -106,6 +106,48 @@ CARDS: tuple[Card, ...] = (
         "logbook.db",
         look="2 Lineage: damage never decides in favour of opening. It is read as recovery would, and said so.",
     ),
+    Card(
+        "desk",
+        "acme-desk",
+        "Tickets of the harbour office, and what agents did about them. Another application manages it.",
+        "managed.db",
+        look="3 Admission, with the profile acme-desk-fresh-run and kim as the owner: admitted.",
+    ),
+    Card(
+        "desk-priority",
+        "acme-desk, with priorities",
+        "Somebody gave sessions a priority that every row must have.",
+        "managed-priority.db",
+        look="3 Admission: one column nobody told the profile about, and every write would fail.",
+    ),
+    Card(
+        "desk-mail",
+        "acme-desk, with mail",
+        "Sessions may come by mail now, and no longer from imported files.",
+        "managed-mail.db",
+        look="3 Admission: a changed check, both sides, the difference marked.",
+    ),
+    Card(
+        "desk-follow-up",
+        "acme-desk, with follow-ups",
+        "A ticket appears by itself for every new session.",
+        "managed-follow-up.db",
+        look="3 Admission: a trigger would write for us, into a table the profile leaves alone.",
+    ),
+    Card(
+        "desk-regrouped",
+        "acme-desk, taken apart",
+        "A branch used to name session and owner together. Now it names each for itself.",
+        "managed-regrouped.db",
+        look="3 Admission: one link became two; a branch could belong to another owner's session.",
+    ),
+    Card(
+        "desk-rollback",
+        "acme-desk, without its log",
+        "The same tables to the last comma, and no write-ahead log.",
+        "managed-rollback.db",
+        look="3 Admission: everything holds but the journal mode, which is never switched here.",
+    ),
 )
 
 
