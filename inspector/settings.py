@@ -86,6 +86,19 @@ def _keys(value: Any) -> dict[str, str]:
     return dict(value)
 
 
+def _policy(value: Any) -> dict[str, bool]:
+    """`{"forbid_exposed_sqlite": true}`; in the environment `forbid_exposed_sqlite=true`."""
+    if isinstance(value, str):
+        pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+        value = {name.strip(): _truth(word) for name, _, word in pairs}
+    known = ("forbid_exposed_sqlite",)
+    if not isinstance(value, dict) or not all(
+        name in known and isinstance(word, bool) for name, word in value.items()
+    ):
+        raise ValueError(f"expected true or false for {', '.join(known)}")
+    return dict(value)
+
+
 _TIMES = _one_of("relative", "exact")
 
 SETTINGS: tuple[Setting, ...] = (
@@ -101,6 +114,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("history", True, "Whether opened stores are remembered.", _truth),
     Setting("recents", 20, "How many opened stores are remembered.", _count(200)),
     Setting("keymap", {}, "Keys for bindings by their id, as a table; the help names the ids.", _keys),
+    Setting("writes", {}, "What gated writes are forbidden, as a table: `forbid_exposed_sqlite`.", _policy),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -116,6 +130,7 @@ class Settings:
     history: bool
     recents: int
     keymap: Mapping[str, str]
+    writes: Mapping[str, bool]
     origins: Mapping[str, str]
     notices: tuple[str, ...] = ()
     file: Path | None = None  # the file that was looked for, whether it is there or not

@@ -42,7 +42,8 @@ class Recording:
     ended: int | None = None  # the line that said so
     finished: bool = False  # and its calls were made
     line: int = 0
-    branches: list[str] = field(default_factory=list)
+    branches: dict[str, str] = field(default_factory=dict)  # and the order of each one's messages
+    _order: str = ""
     _names: dict[str, list[str]] = field(default_factory=dict)
     _contract: Mapping[str, Any] | None = None
     _root: str | None = None
@@ -69,7 +70,7 @@ class Recording:
         if self.session is None or self.finished:
             return ()
         reason = "run.cancelled.sigint" if status == "cancelled" else None
-        return ended_as(self.session, self.branches, status, why, reason)
+        return ended_as(self.session, tuple(self.branches), status, why, reason)
 
     def _session(self, given: dict[str, Any]) -> Iterator[Call]:
         if self.session is not None:
@@ -83,19 +84,17 @@ class Recording:
         row.setdefault("started_at", time.time())
         row = {"status": "running", **row, "id": identity, "progression_id": order}
         yield Call("create_session", (row,), about="the run")
-        self.session = identity
+        self.session, self._order = identity, order
 
     def _branch(self, given: dict[str, Any]) -> Iterator[Call]:
         identity, order = given.pop("id", None) or _new(), given.pop("progression_id", None) or _new()
         system = given.pop("system", None)
         yield Call("create_progression", (order,), about="the order of a branch's messages")
         row = {**given, "id": identity, "session_id": self.session, "progression_id": order}
-        if system is not None:
-            message = _message_row(dict(system))
-            yield Call("insert_message", (message,), about="a system message")
-            row["system_msg_id"] = message["id"]
         yield Call("create_branch", (row,), about="a branch")
-        self.branches.append(identity)
+        self.branches[identity] = order
+        if system is not None:
+            yield self._live(dict(system), identity, system_branch_id=identity)
         self._names.setdefault(identity, []).append(identity)
         if given.get("name") is not None:
             self._names.setdefault(given["name"], []).append(identity)
@@ -104,12 +103,21 @@ class Recording:
         named = given.pop("branch", None)
         if not self.branches:
             self._fault("A message belongs to a branch, and there is none yet.", "a branch before it", "none")
-        found = [self.branches[-1]] if named is None else list(dict.fromkeys(self._names.get(named, ())))
-        if len(found) != 1:
+        found = [next(reversed(self.branches))] if named is None else self._names.get(named, [])
+        if len(found := list(dict.fromkeys(found))) != 1:
             what = "There is no such branch." if not found else "Several branches have this name."
             self._fault(what, "a branch of this run, by its id or its name", str(named)[:60])
-        where = {"session_id": self.session, "branch_id": found[0]}
-        yield Call("persist_live_message", (_message_row(given),), where, "a message")
+        yield self._live(given, found[0])
+
+    def _live(self, given: dict[str, Any], branch: str, **more: str) -> Call:
+        named = {
+            "session_id": self.session,
+            "branch_progression_id": self.branches[branch],
+            "session_progression_id": self._order,
+            **more,
+        }
+        about = "a system message" if more else "a message"
+        return Call("persist_live_message", (_message_row(given),), named, about)
 
     def _signal(self, given: dict[str, Any]) -> Iterator[Call]:
         named = {
@@ -130,20 +138,21 @@ class Recording:
         status = given["status"]
         if self._contract is not None:
             seen = _observed(self._contract, self._root)
-            yield Call("update_artifact_verification", (self.session, seen), about="the expected files")
+            if seen is not None:
+                yield Call("update_artifact_verification", (self.session, seen), about="the expected files")
         usage = {name: given[name] for name in _USAGE if name in given}
         if usage:
             yield Call("update_session", (self.session,), usage, "usage")
         at = {"ended_at": given["ended_at"]} if "ended_at" in given else {}
         for branch in self.branches:
             yield Call("finalize_branch", (branch,), {"status": status, **at}, "a branch ends")
-        named = {
-            name: given[name]
-            for name in ("reason_summary", "evidence_refs", "source", "actor")
-            if name in given
-        }
-        code = given.get("reason_code") or END_REASONS[status]
-        named = {"new_status": status, "reason_code": code, **named, **({"extra_fields": at} if at else {})}
+        named: dict[str, Any] = {"new_status": status}
+        named["reason_code"] = given.get("reason_code") or END_REASONS[status]
+        for name in ("reason_summary", "evidence_refs", "source", "actor"):
+            if name in given:
+                named[name] = given[name]
+        if at:
+            named["extra_fields"] = at
         yield Call("update_status", ("session", self.session), named, f"the run ends as {status}")
         self.ended = self.line
 
@@ -172,7 +181,7 @@ def _message_row(given: dict[str, Any]) -> dict[str, Any]:
     return {**given, "id": given.get("id") or _new()}
 
 
-def _observed(contract: Mapping[str, Any], root: str | None) -> Mapping[str, Any]:
+def _observed(contract: Mapping[str, Any], root: str | None) -> Mapping[str, Any] | None:
     from persistence.artifacts import verify_artifact_contract
 
     return verify_artifact_contract(dict(contract), artifacts_root=root)

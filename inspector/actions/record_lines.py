@@ -85,11 +85,10 @@ def read_line(data: bytes, number: int, name: str) -> Line:
     """The line, checked. Raises RecordInputError."""
     where = f"{name}, line {number}"
     shape = _object(data, where)
-    kind = KINDS.get(shape.get("kind")) if isinstance(shape.get("kind"), str) else None
+    named = shape.get("kind")
+    kind = KINDS.get(named) if isinstance(named, str) else None
     if kind is None:
-        _fault(
-            where, "The line says no kind there is.", ", ".join(KINDS), _shown(shape.get("kind"), "no kind")
-        )
+        _fault(where, "The line says no kind there is.", ", ".join(KINDS), _shown(named, "no kind"))
     fields = {name: value for name, value in shape.items() if name != "kind"}
     _checked(kind, fields, where)
     system = fields.get("system") if kind.name == "branch" else None

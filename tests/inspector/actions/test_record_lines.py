@@ -140,7 +140,11 @@ async def test_a_run_becomes_calls_of_the_manifest() -> None:
     assert session["id"] == "s" and session["status"] == "running" and session["started_at"] > 0
     assert session["progression_id"] == calls[0].arguments[0]
     assert branch == {"name": "main", "id": "b", "session_id": "s", "progression_id": calls[2].arguments[0]}
-    assert calls[4].named == {"session_id": "s", "branch_id": "b"} and calls[4].arguments[0]["id"] == "m"
+    assert calls[4].arguments[0]["id"] == "m"
+    assert calls[4].named == {
+        "session_id": "s", "branch_progression_id": calls[2].arguments[0],
+        "session_progression_id": calls[0].arguments[0],
+    }  # fmt: skip
     assert calls[-1].named["reason_code"] == "run.completed.ok"
 
 
@@ -148,8 +152,9 @@ async def test_a_system_message_usage_and_times_go_where_they_belong() -> None:
     system = {"id": "sys", "role": "system", "content": "be brief", "class": "a.b.System"}
     end = END | {"status": "failed", "ended_at": 9.0, "input_tokens": 3, "reason_summary": "out of tide"}
     calls = await calls_of(SESSION, BRANCH | {"system": system}, end)
-    assert calls[3].operation == "insert_message" and calls[3].arguments[0]["lion_class_str"] == "a.b.System"
-    assert calls[4].arguments[0]["system_msg_id"] == "sys"
+    assert calls[3].operation == "create_branch"
+    assert calls[4].arguments[0]["lion_class_str"] == "a.b.System"
+    assert calls[4].named["system_branch_id"] == "b"
     assert calls[5].operation == "update_session" and calls[5].named == {"input_tokens": 3}
     assert calls[6].named == {"status": "failed", "ended_at": 9.0}
     assert calls[7].named == {
@@ -161,8 +166,10 @@ async def test_a_system_message_usage_and_times_go_where_they_belong() -> None:
 async def test_a_message_finds_its_branch() -> None:
     other = {"kind": "branch", "id": "c", "name": "second opinion"}
     lines = [SESSION, BRANCH, other, MESSAGE, MESSAGE | {"branch": "main"}, MESSAGE | {"branch": "b"}, END]
-    calls = [call for call in await calls_of(*lines) if call.operation == "persist_live_message"]
-    assert [call.named["branch_id"] for call in calls] == ["c", "b", "b"]
+    calls = await calls_of(*lines)
+    orders = {call.arguments[0]["id"]: call.arguments[0]["progression_id"] for call in calls[3:6:2]}
+    live = [call for call in calls if call.operation == "persist_live_message"]
+    assert [call.named["branch_progression_id"] for call in live] == [orders["c"], orders["b"], orders["b"]]
 
 
 @pytest.mark.parametrize(

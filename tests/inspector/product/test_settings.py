@@ -39,6 +39,7 @@ def test_each_layer_wins_over_the_one_below_and_is_named(monkeypatch: pytest.Mon
         "mouse": "default",
         "history": "default",
         "keymap": str(path),
+        "writes": "default",
     }
 
 
