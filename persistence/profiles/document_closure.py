@@ -221,7 +221,7 @@ def _flag(found: Mapping[str, Node], name: str) -> bool:
 def _collation(found: Mapping[str, Node]) -> str | None:
     """A collation; BINARY is what there is without one."""
     said = _text(found, "collation")
-    return None if said is None or said.upper() == "BINARY" else said
+    return None if said is None or said.upper() == "BINARY" else said.upper()
 
 
 def _conflict(found: Mapping[str, Node]) -> str | None:

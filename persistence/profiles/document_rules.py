@@ -51,6 +51,8 @@ def leaves_out(table: ClosureTable, rule: WriteRule) -> tuple[ColumnShape, ...]:
 
 
 def lineage_is_anothers(profile: Profile, root: Node) -> None:
+    if profile.lineage.startswith(TO_FILL):
+        root.fault("the application it is for is still to be written", "lineage", blank=True)
     if profile.lineage == LINEAGE:
         root.fault("lionagi's own stores are opened natively: a profile is for another's", "lineage")
 

@@ -106,6 +106,15 @@ NEEDS: dict[str, Needs] = {
         {"progressions": Need(update=("collection",), read=("id",)), "messages": Need(read=("id",))},
         ("arrival-order", ONE_OWNER),
     ),
+    "insert_messages": Needs(
+        {
+            "message_types": _TYPES,
+            "messages": _MESSAGES,
+            "progressions": Need(update=("collection",), read=("id",)),
+            "sessions": Need(update=_names("last_message_at updated_at"), read=("id",)),
+        },
+        ("arrival-order", "clocks-forward", ONE_OWNER),
+    ),
     "insert_session_signal": Needs(
         {
             "session_signals": Need(insert=_names("id session_id seq kind op_id ts payload")),
@@ -123,8 +132,9 @@ NEEDS: dict[str, Needs] = {
                 read=("id",),
             ),
             "messages": Need(read=("id",)),
+            "invocations": Need(read=("id",)),
         },
-        ("clocks-forward", ONE_OWNER),
+        ("clocks-forward", "status-with-history", ONE_OWNER),
     ),
     "update_artifact_verification": Needs(
         {"sessions": Need(update=_names("artifact_verification_json updated_at"), read=("id",))},
