@@ -15,7 +15,7 @@ from persistence.engines.faults import quoting_error
 from persistence.lineage.version import Value
 from persistence.schema.known import OTHER_COMPONENT_TABLES, TABLES
 
-__all__ = ["KNOWN", "META", "MetaColumn", "MetaKind", "MetaRow", "Seen", "meta_values", "read_rows"]
+__all__ = ["KNOWN", "META", "Ask", "MetaColumn", "MetaKind", "MetaRow", "Seen", "exact", "meta_values", "read_rows"]
 
 META = "schema_meta"
 KNOWN = frozenset((*TABLES, *OTHER_COMPONENT_TABLES))
@@ -114,7 +114,7 @@ def meta_values(connection: sqlite3.Connection) -> tuple[tuple[Value, ...], tupl
 
     schema_meta must be a table with `key` and `value`. Raises sqlite3.Error.
     """
-    with _exact(connection) as ask:
+    with exact(connection) as ask:
         return _values(ask)
 
 
@@ -136,7 +136,7 @@ def read_rows(connection: sqlite3.Connection, *, tolerant: bool = False) -> Seen
 
     `tolerant` skips what an interrupted transaction left half-written instead (the first read of D7).
     """
-    with _exact(connection) as ask:
+    with exact(connection) as ask:
         if tolerant:
             # Lets SQLite go on behind an entry of the schema that it cannot parse; changes nothing.
             ask("PRAGMA writable_schema=1")
@@ -147,7 +147,7 @@ Ask = Callable[..., list[tuple[Any, ...]]]
 
 
 @contextmanager
-def _exact(connection: sqlite3.Connection) -> Iterator[Ask]:
+def exact(connection: sqlite3.Connection) -> Iterator[Ask]:
     """Questions to a connection whose rows are tuples and whose text is exact, whatever its owner set."""
     before = connection.text_factory
     connection.text_factory = _text
