@@ -102,7 +102,7 @@ def _still(
     identity: tuple[int, int] | None,
     known: AdmissionReport | None,
 ) -> Closure | None:
-    """The declared closure, where an admitted report says that the live one matched and nothing moved since."""
+    """The declared closure, where an admitted report says the live one matched and nothing moved since."""
     if known is None or not known.admitted or known.profile != wanted.profile.identity:
         return None
     if identity is None or known.identity != identity or known.cookie != _cookie(connection):

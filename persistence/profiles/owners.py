@@ -15,7 +15,7 @@ _MOST = 64  # rows that compare as equal to the owner and are looked at
 def is_principal(
     connection: sqlite3.Connection, owner: str | None, rule: OwnerRule | None, closure: Closure
 ) -> bool | None:
-    """Whether the principals hold this owner, compared character by character whatever the column's collation.
+    """Whether the principals hold this owner, compared exactly whatever the column's collation.
 
     None when it cannot be asked: no owner, no rule, or no such table or column. Raises sqlite3.Error.
     """

@@ -46,7 +46,7 @@ _ASCII_UPPER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 def folded(name: str) -> str:
     """A name as SQLite compares it: the case of ASCII letters does not count, that of others does."""
-    return name.translate(_ASCII_UPPER)
+    return name.lower() if name.isascii() else name.translate(_ASCII_UPPER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from persistence.profiles.compare.text import (
     names_of,
     same_text,
 )
-from persistence.profiles.records import ClosureTable, ColumnShape, Finding, folded
+from persistence.profiles.records import ClosureTable, ColumnShape, Finding, Generated, folded
 from persistence.profiles.tokens import Untokenized, alike, tokens
 
 __all__ = ["affinity", "columns"]
@@ -23,8 +23,9 @@ def columns(declared: ClosureTable, live: ClosureTable) -> Outcome:
     """Every declared column against the live one of the same name, and every live one nobody declared."""
     found: list[Finding] = []
     holds = 0
+    theirs = {folded(column.name): column for column in live.columns}
     for expected in declared.columns:
-        observed = live.column(expected.name)
+        observed = theirs.get(folded(expected.name))
         if observed is None:
             found.append(
                 finding(
@@ -39,8 +40,9 @@ def columns(declared: ClosureTable, live: ClosureTable) -> Outcome:
         differences = tuple(_differences(declared, live, expected, observed))
         found += differences
         holds += not any(difference.refuses for difference in differences)
-    for observed in live.columns:
-        if declared.column(observed.name) is None:
+    ours = {folded(column.name) for column in declared.columns}
+    for name, observed in theirs.items():
+        if name not in ours:
             found.append(
                 finding(
                     "column-extra",
@@ -50,13 +52,14 @@ def columns(declared: ClosureTable, live: ClosureTable) -> Outcome:
                     observed=shown(observed),
                 )
             )
-    found += _order(declared, live)
+    found += _order(declared, [name for name in theirs if name in ours])
     return Outcome(tuple(found), holds)
 
 
-def _order(declared: ClosureTable, live: ClosureTable) -> Iterator[Finding]:
-    expected = [folded(column.name) for column in declared.columns if live.column(column.name)]
-    observed = [folded(column.name) for column in live.columns if declared.column(column.name)]
+def _order(declared: ClosureTable, observed: list[str]) -> Iterator[Finding]:
+    """`observed`: the declared columns that are there, in the live order."""
+    there = set(observed)
+    expected = [name for name in (folded(column.name) for column in declared.columns) if name in there]
     if expected == observed:
         return
     first = next(at for at, pair in enumerate(zip(expected, observed, strict=True)) if pair[0] != pair[1])
@@ -82,13 +85,7 @@ def _differences(
             yield differ("column-null", _null(expected), _null(observed))
         if not _defaults_alike(expected.default, observed.default):
             yield differ("column-default", _default(expected), _default(observed))
-    before, after = expected.generated, observed.generated
-    names = names_of(declared, live)
-    if (before is None) != (after is None) or (
-        before is not None
-        and after is not None
-        and (before.stored != after.stored or not same_text(before.expression, after.expression, names))
-    ):
+    if not _computed_alike(declared, live, expected.generated, observed.generated):
         yield differ("column-generated", _computed(expected), _computed(observed))
     if not collations_alike(expected.collation, observed.collation):
         yield differ(
@@ -152,6 +149,15 @@ def _defaults_alike(left: str | None, right: str | None) -> bool:
     except Untokenized:
         return False
     return alike(before, after)
+
+
+def _computed_alike(
+    declared: ClosureTable, live: ClosureTable, before: Generated | None, after: Generated | None
+) -> bool:
+    if before is None or after is None:
+        return before is after
+    names = names_of(declared, live)
+    return before.stored == after.stored and same_text(before.expression, after.expression, names)
 
 
 def _null(column: ColumnShape) -> str:

@@ -1,7 +1,7 @@
 """What no profile can declare away: structure under which a write from here could harm rows of others.
 
-Asked of the live closure, whatever the profile says of it: a clash that replaces rows, owners that are not told
-apart exactly, and triggers that do on a write of ours what the guard could not let pass.
+Asked of the live closure, whatever the profile says of it: a clash that replaces rows, owners that are not
+told apart exactly, and triggers that do on a write of ours what the guard could not let pass.
 """
 
 from __future__ import annotations
@@ -73,6 +73,9 @@ def _owners(table: ClosureTable, owner: OwnerRule, written: bool) -> Iterator[Fi
             )
 
 
+_ACTS = {"insert": "an insert into", "update": "an update of", "delete": "a delete from"}
+
+
 def _trigger(
     shape: ObjectShape, closure: Closure, rules: Mapping[str, WriteRule], owner: OwnerRule | None
 ) -> Iterator[Finding]:
@@ -88,13 +91,13 @@ def _trigger(
         yield found_one("trigger-resolution", "a clash refuses the write", clause)
     for effect in found.effects:
         if effect.verb == "delete":
-            yield found_one("trigger-deletes", "no row is deleted", f"DELETE FROM {effect.table}")
+            yield found_one("trigger-deletes", "no row is deleted", f"{_ACTS[effect.verb]} {effect.table}")
             continue
         rule = rules.get(effect.table)
         allowed = () if rule is None else rule.insert if effect.verb == "insert" else rule.update
         outside = [name for name in effect.columns if name not in {folded(column) for column in allowed}]
         if not allowed or outside:
-            what = f"{effect.verb.upper()} of {effect.table}"
+            what = f"{_ACTS[effect.verb]} {effect.table}"
             yield found_one(
                 "trigger-outside",
                 "writes within the profile's",
@@ -106,5 +109,5 @@ def _trigger(
             yield found_one(
                 "trigger-owner",
                 f"the owner is NEW.{owner.column if owner else ''}",
-                f"{effect.verb.upper()} of {effect.table} without it",
+                f"{_ACTS[effect.verb]} {effect.table} without it",
             )

@@ -1,4 +1,4 @@
-"""What a trigger's statements do: which tables and columns they write, how clashes end, whether the owner is kept.
+"""What a trigger's statements do: the tables and columns they write, how clashes end, whose rows they are.
 
 Read by tokens. What is not plainly safe counts as unsafe: an owner is kept only where the text says
 `NEW.owner` in the owner's place of an insert, or `owner = NEW.owner` among the conditions of an update.
@@ -16,7 +16,7 @@ __all__ = ["Effect", "Effects", "effects"]
 
 
 class Effect(NamedTuple):
-    """One statement that writes: verb, folded table, folded columns, and whether the owner is carried over."""
+    """One statement that writes: verb, folded table, folded columns, whether the owner is carried over."""
 
     verb: str
     table: str
