@@ -1,11 +1,11 @@
 """Reading a run back by the managing application's own command (ADR-0128 D8, item 2).
 
-The command gets the scratch store's path and a session's id as its last arguments, and answers one JSON object
-on standard output:
+The command gets the scratch store's path and a session's id as its last arguments, and answers one JSON
+object on standard output:
 
-- `status`: the session's status; `messages`: its message ids in order, or how many there are. Both are needed.
-- `session`: its id; `owner`: whose it is; `found`: false when it is not shown; `problems`: a list that is empty
-  when the application finds everything in order; `exit` other than 0 is a failure of its own.
+- `status`: the session's status; `messages`: its message ids in order, or their number. Both are needed.
+- `session`: its id; `owner`: whose it is; `found`: false when it is not shown; `problems`: a list, empty
+  when the application finds everything in order. It ends with 0 then.
 - whatever else it says is not compared.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 
 from persistence.errors import StoreError
 
-__all__ = ["Readback", "Recorded", "ReadbackError"]
+__all__ = ["Readback", "ReadbackError", "Recorded"]
 
 _SECONDS = 60.0
 _MOST = 64 * 1024 * 1024
@@ -58,8 +58,7 @@ class Readback:
         self.shown = words
 
     def failures(self, path: Path, run: Recorded) -> list[str]:
-        """What the application shows otherwise than it was recorded. Blocking; ReadbackError when it cannot be
-        run."""
+        """What is shown otherwise than it was recorded. Blocking; ReadbackError when it cannot be run."""
         code, answer, said = self._ask(path, run.session)
         if answer is None:
             return [f"run {run.session}: the readback command answered no JSON object ({said})"]
