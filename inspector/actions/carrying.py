@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.actions.journal import Event, Phase, phases
+from inspector.actions.journal import Event, Phase
 from inspector.actions.plan import Call, Plan, Told
 from persistence.errors import StoreError
+from persistence.retrying import retried
 
 if TYPE_CHECKING:
     from persistence.statedb import StateDB
@@ -24,11 +26,13 @@ __all__ = ["Outcome", "carry_out"]
 
 ENDING = 15.0
 """Seconds that ending a run may take when the plan stopped half-way."""
+_NAMED = {"create_session": "session", "create_branch": "branch", "finalize_branch": "branch end"}
+"""The transactions, as the manifest names them, that tell how far a run came."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an action ended. `committed` is what is in the store, by operation in their order; `stands` says in
+    """How an action ended. `committed` is what is in the store, by transaction; `stands` says in
     a sentence how the run was left (None: as its plan says). `error` is what stopped it."""
 
     event: Event
@@ -46,7 +50,7 @@ class Outcome:
 async def carry_out(plan: Plan, db: StateDB, told: Callable[[Told], None] | None = None) -> Outcome:
     """Makes the calls of a plan on a store that is open for them. Never raises: what stopped it is said.
 
-    A cancelled task is an interruption: the call that is being made is waited for, and the run is ended.
+    A cancelled task is an interruption: what was sent is waited for by the store, and the run is ended.
     """
     carrier = _Carrier(plan, db, told)
     try:
@@ -74,30 +78,17 @@ class _Carrier:
     def __init__(self, plan: Plan, db: StateDB, told: Callable[[Told], None] | None) -> None:
         self._plan, self._db = plan, db
         self._told = told or (lambda _: None)
-        self._done: list[str] = []
         self._begun = time.monotonic()
 
     async def go(self) -> None:
         counts = self._plan.counts
         total = None if counts is None else sum(counts.values())
+        done = 0
         async with aclosing(cast(Any, self._plan.calls())) as calls:
             async for call in calls:
-                await self._make(call)
-                self._told(Told(len(self._done), total, call.about or call.operation))
-
-    async def _make(self, call: Call) -> None:
-        """One call, waited for when it is cancelled: whether it was committed is known afterwards."""
-        task = asyncio.ensure_future(_patiently(call, self._db))
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await asyncio.wait({task}, timeout=ENDING)
-            if task.done() and not task.cancelled() and task.exception() is None:
-                self._done.append(call.operation)
-            elif not task.done():
-                task.cancel()
-            raise
-        self._done.append(call.operation)
+                await retried(partial(call.run, self._db))
+                done += 1
+                self._told(Told(done, total, call.about or call.operation))
 
     async def stopped(self, event: Event, status: str, why: str, error: BaseException) -> Outcome:
         stands = await self._end(status, why)
@@ -105,9 +96,10 @@ class _Carrier:
 
     async def _end(self, status: str, why: str) -> str | None:
         """Ends the run as it is. A store that refuses this too leaves it running, and that is said."""
-        if "create_session" not in self._done:
-            return "No session was made, so no reader sees anything of it." if self._done else None
-        branches = self._done.count("create_branch")
+        made = self._db.committed
+        if not made.get(_NAMED["create_session"]):
+            return "No session was made, so no reader sees anything of it." if made else None
+        branches = made.get(_NAMED["create_branch"], 0) - made.get(_NAMED["finalize_branch"], 0)
         calls = self._plan.ending(status, why[:200])
         wanted: Sequence[Call] = [*_only(calls, "finalize_branch")[:branches], *_only(calls, "update_status")]
         if not wanted:
@@ -115,8 +107,7 @@ class _Carrier:
         try:
             async with asyncio.timeout(ENDING):
                 for call in wanted:
-                    await _patiently(call, self._db)
-                    self._done.append(call.operation)
+                    await retried(partial(call.run, self._db))
         except (Exception, asyncio.CancelledError) as error:
             said = error.message if isinstance(error, StoreError) else type(error).__name__
             return f"The run could not be ended and is still running in the store: {said}"
@@ -124,15 +115,9 @@ class _Carrier:
 
     def outcome(self, event: Event, error: BaseException | None = None, stands: str | None = None) -> Outcome:
         seconds = time.monotonic() - self._begun
-        return Outcome(event, self._plan.run, phases(self._done), seconds, error, stands)
+        committed = tuple(Phase(name, count) for name, count in self._db.committed.items())
+        return Outcome(event, self._plan.run, committed, seconds, error, stands)
 
 
 def _only(calls: Sequence[Call], operation: str) -> list[Call]:
     return [call for call in calls if call.operation == operation]
-
-
-async def _patiently(call: Call, db: StateDB) -> Any:
-    """The call; a store that is busy is asked again, a refusal never."""
-    from persistence.runs import patiently
-
-    return await patiently(lambda: call.run(db))
