@@ -173,7 +173,7 @@ async def open_compatibility(
         files.resolve(location.path),
         report.identity,
         writes,
-        lambda connection: admission.readmit(connection, profile, owner=owner, operations=asked),
+        lambda connection: admission.readmit(connection, profile, owner, asked, where=location.display),
         busy_timeout,
     )
     label = " ".join(part for part in (location.display, profile.identity, owner) if part)

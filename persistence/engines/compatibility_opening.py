@@ -24,7 +24,7 @@ from persistence.guard.connection import GuardedConnection, Hold
 from persistence.guard.front import Front, Strings
 from persistence.guard.refusals import Refusals
 from persistence.guard.transaction import Readmit, TransactionGuard
-from persistence.guard.triggers import recursion, triggers
+from persistence.guard.triggers import SPOIL, recursion, triggers
 from persistence.guard.writeset import WriteSet
 from persistence.location import StoreLocation, sqlite_uri
 
@@ -129,6 +129,7 @@ def _guarded(plan: Plan, connection: GuardedConnection) -> TransactionGuard:
         )
     for setting in SETTINGS:
         plain.execute(f"PRAGMA {setting}")
+    sqlite3.Connection.create_function(connection, SPOIL, 1, connection.hold.refused_row)
     found = triggers(plan.writes.profile, plan.writes.owner)
     guard = TransactionGuard(
         connection,

@@ -35,6 +35,8 @@ class Ceiling:
             folded(name): {folded(column) for column in rule.update} for name, rule in profile.writes.items()
         }
         self._readable = {*profile.closure.tables, "schema_meta", *_FUNCTIONS, *_MASTER}
+        # A key that leads into the closure from outside is looked at when a row it may name is added.
+        self._readable |= {folded(incoming.table) for incoming in profile.closure.incoming}
         if profile.owner is not None:
             self._readable.add(folded(profile.owner.principals))
         self._triggers = {

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from persistence.engines.faults import error_name
 from persistence.guard.authorizer import Authorizer
 from persistence.guard.closed import close_methods
-from persistence.guard.refusals import Refusals
+from persistence.guard.refusals import MARK, Refusals
 from persistence.guard.writeset import Allowed
 
 __all__ = ["GuardedConnection", "GuardedCursor", "Hold"]
@@ -42,6 +42,12 @@ class Hold:
         """The transaction cannot be committed any more, whoever catches the error."""
         if self.operation is not None and self.spoiled is None:
             self.spoiled = error
+
+    def refused_row(self, said: object) -> None:
+        """Called by the guard's triggers, within SQLite."""
+        code = "guard-owner" if "owner" in str(said) else "guard-row"
+        message = f"The store's guard refused the row: {said}. Nothing was written."
+        self.spoil(self.refusals.refused(code, message, observed=str(said)))
 
     def refuse(self, code: str, message: str, **said: str | None) -> NoReturn:
         error = self.refusals.refused(code, message, **said)
@@ -181,10 +187,9 @@ class GuardedConnection(sqlite3.Connection):
                     expected="what the profile lists",
                     observed=denied,
                 )
-            else:
-                told = hold.refusals.by_trigger(error)
-            if told is not None:
                 hold.spoil(told)
+            elif str(error).startswith(MARK):
+                told = hold.spoiled
         if hold.spoiled is not None and threading.get_ident() == hold.thread:
             self.undo()
         if told is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING
 
 from persistence.errors import StateCompatibilityRefused
@@ -74,15 +73,4 @@ class Refusals:
             expected=expected,
             observed=observed,
             remedy=_REMEDIES[code],
-        )
-
-    def by_trigger(self, error: sqlite3.Error) -> StateCompatibilityRefused | None:
-        """The refusal that one of the guard's triggers made, or None for another error."""
-        text = str(error)
-        if not text.startswith(MARK):
-            return None
-        said = text[len(MARK) :]
-        code = "guard-owner" if "owner" in said else "guard-row"
-        return self.refused(
-            code, f"The store's guard refused the row: {said}. Nothing was written.", observed=said
         )

@@ -13,7 +13,11 @@ from persistence.guard.refusals import MARK
 from persistence.lineage.rows import quoted
 from persistence.profiles.records import ClosureTable, Profile, WriteRule, folded
 
-__all__ = ["Trigger", "recursion", "triggers"]
+__all__ = ["SPOIL", "Trigger", "recursion", "triggers"]
+
+SPOIL = "store_inspector_refused"
+"""A function of the connection that every trigger calls first: what it refused cannot be committed then, on
+whatever path the statement came and whoever catches the error."""
 
 
 class Trigger(NamedTuple):
@@ -31,11 +35,13 @@ def triggers(profile: Profile, owner: str | None) -> tuple[Trigger, ...]:
         rule = rules.get(name, WriteRule())
         for kind, when, said in _held(table, rule, profile, owner):
             trigger = f"store inspector guard {number} {kind.split()[0].lower()} {len(found)}"
+            text = _text(said)
+            body = f"SELECT {SPOIL}({text}); SELECT RAISE(ABORT, {_text(f'{MARK}{said}')});"
             found.append(
                 Trigger(
                     trigger,
                     f"CREATE TEMP TRIGGER {quoted(trigger)} BEFORE {kind} ON main.{quoted(table.name)}{when} "
-                    f"BEGIN SELECT RAISE(ABORT, {_text(f'{MARK}{said}')}); END",
+                    f"BEGIN {body} END",
                 )
             )
     return tuple(found)
