@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from inspector import formats
+from persistence.records import Progress
 
 if TYPE_CHECKING:
+    from inspector.loader import Report
     from persistence.reading.overview import TableCount
     from persistence.statedb import StateDB
 
-__all__ = ["TableCounts", "counts_of"]
+__all__ = ["TableCounts", "count_tables", "counts_of"]
 
 CHEAP = 0.5  # seconds: counting that takes no longer is done again whenever the store moved
 OLD = 60.0  # seconds after which a longer count is worth doing again
@@ -60,3 +62,17 @@ def counts_of(db: StateDB) -> TableCounts:
     if found is None:
         found = _counts[db] = TableCounts()
     return found
+
+
+async def count_tables(db: StateDB, report: Report) -> None:
+    """Counts the tables of an open store, one after another; what is known is told as it grows."""
+    counts = counts_of(db)
+    counts.begin()
+    complete = False
+    try:
+        async for count in db.counts():
+            counts.add(count)
+            report(Progress(len(counts.known), what="tables"))
+        complete = True
+    finally:
+        counts.end(complete=complete)

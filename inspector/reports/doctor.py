@@ -68,7 +68,7 @@ def whose(facts: StoreFacts) -> str:
     if facts.lineage is not None:
         return f"{safe.text(facts.lineage)}{version}"
     if facts.known_tables:
-        return f"no lineage is recorded{version}; it has tables of a lionagi store"
+        return f"no lineage is recorded{version}; some of its tables have lionagi's names"
     return f"not a state store: none of its tables are known{version}"
 
 

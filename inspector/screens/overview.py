@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,7 +22,7 @@ from inspector.navigation import Address
 from inspector.roles import status_sign
 from inspector.screens.overview_facts import facts_content
 from inspector.screens.place import Place, PlaceHelp
-from inspector.table_counts import counts_of
+from inspector.table_counts import count_tables, counts_of
 from inspector.typeset.lines import line
 from inspector.widgets.day_chart import DayChart
 from inspector.widgets.pieces import Piece, PieceFlow
@@ -95,7 +96,7 @@ class OverviewPlace(Place):
         self.loads.start("activity", self.db.activity)
         self.loads.start("statuses", self.db.statuses)
         if counts_of(self.db).due():
-            self.loads.start_reporting("counts", self._count)
+            self.loads.start_reporting("counts", partial(count_tables, self.db))
         if self._took is None or self._took <= QUICK:
             self.loads.start("asking", self.db.checks(formats.now()).needs_asking)
         self._tell_worth()
@@ -106,18 +107,6 @@ class OverviewPlace(Place):
             self.query_one("#overview-facts", Static).update(
                 facts_content(opened.facts, opened.read, opened.report)
             )
-
-    async def _count(self, report: Report) -> None:
-        counts = counts_of(self.db)
-        counts.begin()
-        complete = False
-        try:
-            async for count in self.db.counts():
-                counts.add(count)
-                report(Progress(len(counts.known), what="tables"))
-            complete = True
-        finally:
-            counts.end(complete=complete)
 
     @on(Loaded)
     def _loaded(self, message: Loaded) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -10,10 +11,9 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from inspector import formats, safe
-from inspector.loader import Report
 from inspector.messages import Loaded, LoadFailed, LoadProgressed
 from inspector.screens.place import Place, PlaceHelp
-from inspector.table_counts import counts_of
+from inspector.table_counts import count_tables, counts_of
 from inspector.typeset.lines import line
 from inspector.widgets.filter_bar import FilterBar
 from inspector.widgets.grid import Grid
@@ -21,7 +21,7 @@ from inspector.widgets.pieces import Piece, PieceLine
 from inspector.widgets.structure import Structure
 from inspector.widgets.table_list import TableList
 from inspector.widgets.tall_list import TallList
-from persistence.records import Progress, TableShape
+from persistence.records import TableShape
 
 __all__ = ["TablesBase"]
 
@@ -89,19 +89,7 @@ class TablesBase(Place):
     def load(self) -> None:
         self.loads.start("catalogue", self.db.catalogue)
         if counts_of(self.db).due():
-            self.loads.start_reporting("counts", self._count)
-
-    async def _count(self, report: Report) -> None:
-        counts = counts_of(self.db)
-        counts.begin()
-        complete = False
-        try:
-            async for count in self.db.counts():
-                counts.add(count)
-                report(Progress(len(counts.known), what="tables"))
-            complete = True
-        finally:
-            counts.end(complete=complete)
+            self.loads.start_reporting("counts", partial(count_tables, self.db))
 
     @on(Loaded)
     def _base_loaded(self, message: Loaded) -> None:

@@ -32,7 +32,7 @@ class ControlReading(ReadingSurface):
 
     async def get_meta(self, key: str) -> Any:
         """The value of one `schema_meta` row; None when there is none."""
-        row = await find(self._reading, "schema_meta", Filters().equal("key", key))
+        row = await find(self._reading, "schema_meta", Filters(key=key))
         return None if row is None else row.get("value")
 
     async def list_meta(self) -> Page:
@@ -41,18 +41,18 @@ class ControlReading(ReadingSurface):
 
     async def get_project(self, name: str) -> dict[str, Any] | None:
         """One project's row, or None."""
-        return await find(self._reading, "projects", Filters().equal("name", name))
+        return await find(self._reading, "projects", Filters(name=name))
 
     async def list_projects(
         self, *, source: str | None = None, limit: int | None = None, after: str | None = None
     ) -> Page:
         """Projects, the latest changed first."""
-        filters = Filters().equal("source", source)
+        filters = Filters(source=source)
         return await listed(self._reading, _PROJECTS, filters, limit=limit, after=after)
 
     async def get_session_signal(self, signal_id: str) -> dict[str, Any] | None:
         """One signal's row, or None."""
-        return await find(self._reading, "session_signals", Filters().equal("id", signal_id))
+        return await find(self._reading, "session_signals", Filters(id=signal_id))
 
     async def list_session_signals(
         self,
@@ -63,19 +63,19 @@ class ControlReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """A session's signals (None: every session's) by their number."""
-        filters = Filters().equal("session_id", session_id).equal("kind", kind)
+        filters = Filters(session_id=session_id, kind=kind)
         return await listed(self._reading, _SIGNALS, filters, limit=limit, after=after)
 
     async def get_session_signals_after(
         self, session_id: str, after_seq: int, *, limit: int | None = 500
     ) -> Page:
         """A session's signals with a number above `after_seq`, in order: what following a run asks for."""
-        filters = Filters().equal("session_id", session_id).above("seq", after_seq)
+        filters = Filters(session_id=session_id).above("seq", after_seq)
         return await listed(self._reading, _SIGNALS, filters, limit=limit)
 
     async def get_session_control(self, control_id: str) -> dict[str, Any] | None:
         """One control's row, or None."""
-        return await find(self._reading, "session_controls", Filters().equal("id", control_id))
+        return await find(self._reading, "session_controls", Filters(id=control_id))
 
     async def list_session_controls(
         self,
@@ -86,7 +86,7 @@ class ControlReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """A session's controls (None: every session's), oldest first; `pending`: not applied yet."""
-        filters = Filters().equal("session_id", session_id).null("applied_at", pending)
+        filters = Filters(session_id=session_id).null("applied_at", pending)
         return await listed(self._reading, _CONTROLS, filters, limit=limit, after=after)
 
     async def list_pending_session_controls(self, session_id: str) -> Page:
@@ -95,7 +95,7 @@ class ControlReading(ReadingSurface):
 
     async def get_engine_run(self, run_id: str) -> dict[str, Any] | None:
         """One engine run's row, or None."""
-        return await find(self._reading, "engine_runs", Filters().equal("id", run_id))
+        return await find(self._reading, "engine_runs", Filters(id=run_id))
 
     async def list_engine_runs(
         self,
@@ -108,13 +108,7 @@ class ControlReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Engine runs, the latest started first."""
-        filters = (
-            Filters()
-            .equal("kind", kind)
-            .among("status", status)
-            .equal("session_id", session_id)
-            .equal("invocation_id", invocation_id)
-        )
+        filters = Filters(kind=kind, status=status, session_id=session_id, invocation_id=invocation_id)
         return await listed(self._reading, _ENGINE_RUNS, filters, limit=limit, after=after)
 
     async def list_run_tags(
@@ -126,12 +120,12 @@ class ControlReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Tags of a session, or sessions of a tag, in the order they were given."""
-        filters = Filters().equal("session_id", session_id).equal("tag", tag)
+        filters = Filters(session_id=session_id, tag=tag)
         return await listed(self._reading, _TAGS, filters, limit=limit, after=after)
 
     async def get_approval(self, approval_id: str) -> dict[str, Any] | None:
         """One approval's row, or None."""
-        return await find(self._reading, "approvals", Filters().equal("id", approval_id))
+        return await find(self._reading, "approvals", Filters(id=approval_id))
 
     async def list_approvals(
         self,
@@ -142,12 +136,12 @@ class ControlReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Approvals, the latest proposed first."""
-        filters = Filters().equal("session_id", session_id).among("status", status)
+        filters = Filters(session_id=session_id, status=status)
         return await listed(self._reading, _APPROVALS, filters, limit=limit, after=after)
 
     async def list_approval_evidence(
         self, approval_id: str | None = None, *, limit: int | None = None, after: str | None = None
     ) -> Page:
         """The ledger of an approval (None: the whole ledger) in its sequence."""
-        filters = Filters().equal("approval_id", approval_id)
+        filters = Filters(approval_id=approval_id)
         return await listed(self._reading, _EVIDENCE, filters, limit=limit, after=after)

@@ -34,12 +34,12 @@ class ConversationReading(ReadingSurface):
 
     async def get_session(self, session_id: str) -> dict[str, Any] | None:
         """One session's row, or None."""
-        return await find(self._reading, "sessions", Filters().equal("id", session_id))
+        return await find(self._reading, "sessions", Filters(id=session_id))
 
     async def get_session_by_cc_id(self, cc_session_id: str) -> dict[str, Any] | None:
         """The latest session imported from this coding-assistant session, or None."""
         order = (By("updated_at", True),)
-        return await find(self._reading, "sessions", Filters().equal("cc_session_id", cc_session_id), order)
+        return await find(self._reading, "sessions", Filters(cc_session_id=cc_session_id), order)
 
     async def list_sessions(
         self,
@@ -65,16 +65,17 @@ class ConversationReading(ReadingSurface):
         `updated_at`.
         """
         filters = (
-            Filters()
-            .among("status", status)
-            .equal("project", project)
-            .equal("agent_name", agent_name)
-            .equal("model", model)
-            .equal("invocation_kind", invocation_kind)
-            .equal("invocation_id", invocation_id)
-            .equal("run_id", run_id)
-            .equal("source_kind", source_kind)
-            .equal("show_topic", show_topic)
+            Filters(
+                status=status,
+                project=project,
+                agent_name=agent_name,
+                model=model,
+                invocation_kind=invocation_kind,
+                invocation_id=invocation_id,
+                run_id=run_id,
+                source_kind=source_kind,
+                show_topic=show_topic,
+            )
             .containing(("name", "user_label", "id", "run_id"), text)
             .since("updated_at", since)
             .before("updated_at", before)
@@ -86,27 +87,27 @@ class ConversationReading(ReadingSurface):
     ) -> Page:
         """The sessions an invocation started, the first one first."""
         listing = Listing("sessions", (By("created_at"),), name="sessions of an invocation")
-        filters = Filters().equal("invocation_id", invocation_id)
+        filters = Filters(invocation_id=invocation_id)
         return await listed(self._reading, listing, filters, limit=limit, after=after)
 
     async def get_sessions_for_run(self, run_id: str) -> Page:
         """The sessions of one run, the first one first."""
         listing = Listing("sessions", (By("created_at"),), name="sessions of a run")
-        return await listed(self._reading, listing, Filters().equal("run_id", run_id))
+        return await listed(self._reading, listing, Filters(run_id=run_id))
 
     async def count_sessions(self, *, status: str | Collection[str | None] | None = None) -> int | None:
         """How many sessions there are (with one of these statuses); None when there is no such table."""
-        return await count(self._reading, "sessions", Filters().among("status", status))
+        return await count(self._reading, "sessions", Filters(status=status))
 
     async def get_branch(self, branch_id: str) -> dict[str, Any] | None:
         """One branch's row, or None."""
-        return await find(self._reading, "branches", Filters().equal("id", branch_id))
+        return await find(self._reading, "branches", Filters(id=branch_id))
 
     async def list_branches(
         self, session_id: str | None = None, *, limit: int | None = None, after: str | None = None
     ) -> Page:
         """A session's branches (None: all there are), oldest first."""
-        filters = Filters().equal("session_id", session_id)
+        filters = Filters(session_id=session_id)
         return await listed(self._reading, _BRANCHES, filters, limit=limit, after=after)
 
     async def get_message(self, message_id: str) -> dict[str, Any] | None:
@@ -126,7 +127,7 @@ class ConversationReading(ReadingSurface):
     async def _messages(self, ids: list[str], snapshot: Snapshot) -> dict[str, dict[str, Any]]:
         out: dict[str, dict[str, Any]] = {}
         for first in range(0, len(ids), _AT_ONCE):
-            filters = Filters().among("id", ids[first : first + _AT_ONCE])
+            filters = Filters(id=ids[first : first + _AT_ONCE])
             for row in await select_in(self._reading, snapshot, "messages", filters):
                 out[row["id"]] = row
         if out:
@@ -155,10 +156,7 @@ class ConversationReading(ReadingSurface):
     ) -> Page:
         """Messages, oldest first; a conversation's own order is its progression's. `since`: at or after."""
         filters = (
-            Filters()
-            .equal("role", role)
-            .equal("sender", sender)
-            .equal("recipient", recipient)
+            Filters(role=role, sender=sender, recipient=recipient)
             .since("created_at", since)
             .before("created_at", before)
         )
@@ -174,7 +172,7 @@ class ConversationReading(ReadingSurface):
         """
 
         async def read(snapshot: Snapshot) -> list[dict[str, Any]]:
-            branch = await find_in(self._reading, snapshot, "branches", Filters().equal("id", branch_id))
+            branch = await find_in(self._reading, snapshot, "branches", Filters(id=branch_id))
             if branch is None:
                 return []
             order = await self._collection(branch.get("progression_id"), snapshot)
@@ -194,7 +192,7 @@ class ConversationReading(ReadingSurface):
     async def _collection(self, progression_id: Any, snapshot: Snapshot) -> list[str]:
         if progression_id is None:
             return []
-        row = await find_in(self._reading, snapshot, "progressions", Filters().equal("id", progression_id))
+        row = await find_in(self._reading, snapshot, "progressions", Filters(id=progression_id))
         collection = None if row is None else row.get("collection")
         if collection is None:
             return []
@@ -215,7 +213,7 @@ class ConversationReading(ReadingSurface):
 
     async def get_message_type(self, type_id: int) -> dict[str, Any] | None:
         """The message class this number stands for, or None."""
-        return await find(self._reading, "message_types", Filters().equal("type_id", type_id))
+        return await find(self._reading, "message_types", Filters(type_id=type_id))
 
     async def list_message_types(self) -> Page:
         """Every message class the store has met, by its number."""

@@ -26,21 +26,19 @@ class DefinitionReading(ReadingSurface):
         self, kind: str, name: str, *, version: int | None = None
     ) -> dict[str, Any] | None:
         """That version's row with path and content, or the highest version's; None when there is none."""
-        filters = Filters().equal("kind", kind).equal("name", name).equal("version", version)
+        filters = Filters(kind=kind, name=name, version=version)
         return await find(self._reading, "definitions", filters, (By("version", True),))
 
     async def list_definition_versions(self, kind: str, name: str) -> Page:
         """The versions of one definition, newest first, without path and content (ADR-0055 D2)."""
-        filters = Filters().equal("kind", kind).equal("name", name)
+        filters = Filters(kind=kind, name=name)
         return await listed(self._reading, _VERSIONS, filters)
 
     async def list_definitions(
         self, *, kind: str | None = None, limit: int | None = None, after: str | None = None
     ) -> Page:
         """Every version of every definition, by kind and name, newest version first; metadata alone."""
-        return await listed(
-            self._reading, _DEFINITIONS, Filters().equal("kind", kind), limit=limit, after=after
-        )
+        return await listed(self._reading, _DEFINITIONS, Filters(kind=kind), limit=limit, after=after)
 
     async def list_latest_definition_versions(self, *, kind: str | None = None) -> Page:
         """The highest version of each definition, by kind and name; metadata alone."""
@@ -56,25 +54,25 @@ class DefinitionReading(ReadingSurface):
 
     async def get_engine_def(self, def_id: str) -> dict[str, Any] | None:
         """One engine definition's row, or None."""
-        return await find(self._reading, "engine_defs", Filters().equal("id", def_id))
+        return await find(self._reading, "engine_defs", Filters(id=def_id))
 
     async def get_engine_def_by_name(self, name: str) -> dict[str, Any] | None:
         """The engine definition with this name (unique), or None."""
-        return await find(self._reading, "engine_defs", Filters().equal("name", name))
+        return await find(self._reading, "engine_defs", Filters(name=name))
 
     async def list_engine_defs(
         self, *, kind: str | None = None, limit: int | None = None, after: str | None = None
     ) -> Page:
         """Engine definitions by name."""
-        return await listed(self._reading, _ENGINES, Filters().equal("kind", kind), limit=limit, after=after)
+        return await listed(self._reading, _ENGINES, Filters(kind=kind), limit=limit, after=after)
 
     async def get_workflow_def(self, def_id: str) -> dict[str, Any] | None:
         """One workflow definition's row, or None."""
-        return await find(self._reading, "workflow_defs", Filters().equal("id", def_id))
+        return await find(self._reading, "workflow_defs", Filters(id=def_id))
 
     async def get_workflow_def_by_name(self, name: str) -> dict[str, Any] | None:
         """The workflow definition with this name (unique), or None."""
-        return await find(self._reading, "workflow_defs", Filters().equal("name", name))
+        return await find(self._reading, "workflow_defs", Filters(name=name))
 
     async def list_workflow_defs(self, *, limit: int | None = None, after: str | None = None) -> Page:
         """Workflow definitions by name."""

@@ -23,7 +23,7 @@ class DeliveryReading(ReadingSurface):
 
     async def get_dispatch(self, dispatch_id: str) -> dict[str, Any] | None:
         """One dispatch of the outbox, or None."""
-        return await find(self._reading, "dispatch_outbox", Filters().equal("id", dispatch_id))
+        return await find(self._reading, "dispatch_outbox", Filters(id=dispatch_id))
 
     async def list_dispatches(
         self,
@@ -36,13 +36,7 @@ class DeliveryReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """The outbox, oldest first."""
-        filters = (
-            Filters()
-            .among("status", status)
-            .equal("kind", kind)
-            .equal("session_id", session_id)
-            .equal("schedule_run_id", schedule_run_id)
-        )
+        filters = Filters(status=status, kind=kind, session_id=session_id, schedule_run_id=schedule_run_id)
         return await listed(self._reading, _DISPATCHES, filters, limit=limit, after=after)
 
     async def list_terminal_deliveries(
@@ -54,12 +48,12 @@ class DeliveryReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Which consumer took note of which final transition, oldest first."""
-        filters = Filters().equal("transition_id", transition_id).equal("consumer", consumer)
+        filters = Filters(transition_id=transition_id, consumer=consumer)
         return await listed(self._reading, _DELIVERED, filters, limit=limit, after=after)
 
     async def get_attention_disposition(self, item_id: str) -> dict[str, Any] | None:
         """What was decided about an item that asked for attention, or None."""
-        return await find(self._reading, "attention_dispositions", Filters().equal("item_id", item_id))
+        return await find(self._reading, "attention_dispositions", Filters(item_id=item_id))
 
     async def list_attention_dispositions(
         self,
@@ -69,12 +63,12 @@ class DeliveryReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """The dispositions, the latest changed first."""
-        filters = Filters().among("state", state)
+        filters = Filters(state=state)
         return await listed(self._reading, _ATTENTION, filters, limit=limit, after=after)
 
     async def list_attention_history(
         self, item_id: str | None = None, *, limit: int | None = None, after: str | None = None
     ) -> Page:
         """How an item's disposition (None: every item's) changed, in sequence."""
-        filters = Filters().equal("item_id", item_id)
+        filters = Filters(item_id=item_id)
         return await listed(self._reading, _HISTORY, filters, limit=limit, after=after)

@@ -26,7 +26,7 @@ class EvidenceReading(ReadingSurface):
 
     async def get_artifact(self, artifact_id: str) -> dict[str, Any] | None:
         """One artifact's row, or None."""
-        return await find(self._reading, "artifacts", Filters().equal("id", artifact_id))
+        return await find(self._reading, "artifacts", Filters(id=artifact_id))
 
     async def list_artifacts(
         self,
@@ -39,13 +39,7 @@ class EvidenceReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Artifacts, oldest first."""
-        filters = (
-            Filters()
-            .equal("session_id", session_id)
-            .equal("invocation_id", invocation_id)
-            .equal("kind", kind)
-            .equal("name", name)
-        )
+        filters = Filters(session_id=session_id, invocation_id=invocation_id, kind=kind, name=name)
         return await listed(self._reading, _ARTIFACTS, filters, limit=limit, after=after)
 
     async def list_artifacts_for_session(
@@ -72,12 +66,12 @@ class EvidenceReading(ReadingSurface):
         return await self._of_session(session_id, "artifact_verification_json")
 
     async def _of_session(self, session_id: str, column: str) -> Any:
-        row = await find(self._reading, "sessions", Filters().equal("id", session_id))
+        row = await find(self._reading, "sessions", Filters(id=session_id))
         return None if row is None else row.get(column)
 
     async def get_status_transition(self, transition_id: str) -> dict[str, Any] | None:
         """One change of a status, or None."""
-        return await find(self._reading, "status_transitions", Filters().equal("id", transition_id))
+        return await find(self._reading, "status_transitions", Filters(id=transition_id))
 
     async def list_status_transitions(
         self,
@@ -92,10 +86,11 @@ class EvidenceReading(ReadingSurface):
     ) -> Page:
         """An entity's status history, oldest first. `run` and plural table names are taken for `entity`."""
         filters = (
-            Filters()
-            .equal("entity_type", None if entity is None else entity_type(entity))
-            .equal("entity_id", entity_id)
-            .equal("reason_code", reason_code)
+            Filters(
+                entity_type=None if entity is None else entity_type(entity),
+                entity_id=entity_id,
+                reason_code=reason_code,
+            )
             .since("created_at", since)
             .before("created_at", before)
         )
@@ -103,7 +98,7 @@ class EvidenceReading(ReadingSurface):
 
     async def get_admin_event(self, event_id: str) -> dict[str, Any] | None:
         """One administrative event, or None."""
-        return await find(self._reading, "admin_events", Filters().equal("id", event_id))
+        return await find(self._reading, "admin_events", Filters(id=event_id))
 
     async def list_admin_events(
         self,
@@ -118,10 +113,7 @@ class EvidenceReading(ReadingSurface):
     ) -> Page:
         """Administrative events, the latest first."""
         filters = (
-            Filters()
-            .equal("action", action)
-            .equal("target_id", target_id)
-            .equal("actor", actor)
+            Filters(action=action, target_id=target_id, actor=actor)
             .since("created_at", since)
             .before("created_at", before)
         )

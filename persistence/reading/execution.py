@@ -24,7 +24,7 @@ class ExecutionReading(ReadingSurface):
 
     async def get_invocation(self, invocation_id: str) -> dict[str, Any] | None:
         """One invocation's row, or None."""
-        return await find(self._reading, "invocations", Filters().equal("id", invocation_id))
+        return await find(self._reading, "invocations", Filters(id=invocation_id))
 
     async def list_invocations(
         self,
@@ -39,10 +39,7 @@ class ExecutionReading(ReadingSurface):
     ) -> Page:
         """Invocations, the latest changed first; `since` (at or after), `before` are about `started_at`."""
         filters = (
-            Filters()
-            .equal("skill", skill)
-            .equal("plugin", plugin)
-            .among("status", status)
+            Filters(skill=skill, plugin=plugin, status=status)
             .since("started_at", since)
             .before("started_at", before)
         )
@@ -56,16 +53,16 @@ class ExecutionReading(ReadingSurface):
         status: str | Collection[str | None] | None = None,
     ) -> int | None:
         """How many invocations there are; None when there is no such table."""
-        filters = Filters().equal("skill", skill).equal("plugin", plugin).among("status", status)
+        filters = Filters(skill=skill, plugin=plugin, status=status)
         return await count(self._reading, "invocations", filters)
 
     async def get_show(self, show_id: str) -> dict[str, Any] | None:
         """One show's row, or None."""
-        return await find(self._reading, "shows", Filters().equal("id", show_id))
+        return await find(self._reading, "shows", Filters(id=show_id))
 
     async def get_show_by_topic(self, topic: str) -> dict[str, Any] | None:
         """The show with this topic (unique), or None."""
-        return await find(self._reading, "shows", Filters().equal("topic", topic))
+        return await find(self._reading, "shows", Filters(topic=topic))
 
     async def list_shows(
         self,
@@ -75,12 +72,12 @@ class ExecutionReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Shows, the latest changed first."""
-        filters = Filters().among("status", status)
+        filters = Filters(status=status)
         return await listed(self._reading, _SHOWS, filters, limit=limit, after=after)
 
     async def get_play(self, play_id: str) -> dict[str, Any] | None:
         """One play's row, or None."""
-        return await find(self._reading, "plays", Filters().equal("id", play_id))
+        return await find(self._reading, "plays", Filters(id=play_id))
 
     async def list_plays(
         self,
@@ -91,12 +88,12 @@ class ExecutionReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """A show's plays (None: all there are) in the order they were laid out."""
-        filters = Filters().equal("show_id", show_id).among("status", status)
+        filters = Filters(show_id=show_id, status=status)
         return await listed(self._reading, _PLAYS, filters, limit=limit, after=after)
 
     async def get_team(self, team_id: str) -> dict[str, Any] | None:
         """One team's row, or None."""
-        return await find(self._reading, "teams", Filters().equal("id", team_id))
+        return await find(self._reading, "teams", Filters(id=team_id))
 
     async def list_teams(
         self,
@@ -106,12 +103,12 @@ class ExecutionReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Teams, the latest changed first."""
-        filters = Filters().among("status", status)
+        filters = Filters(status=status)
         return await listed(self._reading, _TEAMS, filters, limit=limit, after=after)
 
     async def get_team_message(self, message_id: str) -> dict[str, Any] | None:
         """One message of a team, or None."""
-        return await find(self._reading, "team_messages", Filters().equal("id", message_id))
+        return await find(self._reading, "team_messages", Filters(id=message_id))
 
     async def list_team_messages(
         self,
@@ -122,5 +119,5 @@ class ExecutionReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """What a team's members wrote (None: every team's), oldest first."""
-        filters = Filters().equal("team_id", team_id).equal("session_id", session_id)
+        filters = Filters(team_id=team_id, session_id=session_id)
         return await listed(self._reading, _TEAM_MESSAGES, filters, limit=limit, after=after)

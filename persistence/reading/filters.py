@@ -63,30 +63,30 @@ _Clause = Callable[[TableShape, str], ColumnElement[bool]]
 
 
 class Filters:
-    """Conditions that all hold. One on None is left out, so that optional arguments pass straight through."""
+    """Conditions that all hold. One on None is left out, so that optional arguments pass straight through.
 
-    def __init__(self) -> None:
+    `Filters(name=value)`: the column is that value, or any of several; None among several stands for NULL.
+    """
+
+    def __init__(self, **wanted: Any) -> None:
         self._parts: list[tuple[tuple[str, ...], _Clause]] = []
+        for name, value in wanted.items():
+            if isinstance(value, Collection) and not isinstance(value, str | bytes):
+                self._among(name, list(value))
+            elif value is not None:
+                self._equal(name, value)
 
     def _add(self, columns: tuple[str, ...], clause: _Clause) -> Self:
         self._parts.append((columns, clause))
         return self
 
-    def equal(self, name: str, value: Any) -> Self:
-        if value is None:
-            return self
-
+    def _equal(self, name: str, value: Any) -> None:
         def clause(shape: TableShape, dialect: str) -> ColumnElement[bool]:
             return compared(shape, name, value, dialect) == bind(value, dialect)
 
-        return self._add((name,), clause)
+        self._add((name,), clause)
 
-    def among(self, name: str, values: str | Collection[str | None] | None) -> Self:
-        """One value, or any of several; None among several stands for NULL."""
-        if values is None or isinstance(values, str):
-            return self.equal(name, values)
-        wanted = list(values)
-
+    def _among(self, name: str, wanted: list[Any]) -> None:
         def clause(shape: TableShape, dialect: str) -> ColumnElement[bool]:
             parts: list[ColumnElement[bool]] = []
             for value in wanted:
@@ -96,7 +96,7 @@ class Filters:
                     parts.append(compared(shape, name, value, dialect) == bind(value, dialect))
             return or_(false(), *parts)
 
-        return self._add((name,), clause)
+        self._add((name,), clause)
 
     def null(self, name: str, wanted: bool | None) -> Self:
         """True: only where the column is NULL; False: only where it is not."""

@@ -22,11 +22,11 @@ class SchedulingReading(ReadingSurface):
 
     async def get_schedule(self, schedule_id: str) -> dict[str, Any] | None:
         """One schedule's row, or None."""
-        return await find(self._reading, "schedules", Filters().equal("id", schedule_id))
+        return await find(self._reading, "schedules", Filters(id=schedule_id))
 
     async def get_schedule_by_name(self, name: str) -> dict[str, Any] | None:
         """The schedule with this name (unique), or None."""
-        return await find(self._reading, "schedules", Filters().equal("name", name))
+        return await find(self._reading, "schedules", Filters(name=name))
 
     async def list_schedules(
         self,
@@ -39,22 +39,16 @@ class SchedulingReading(ReadingSurface):
         after: str | None = None,
     ) -> Page:
         """Schedules by name."""
-        filters = (
-            Filters()
-            .equal("enabled", enabled)
-            .equal("trigger_type", trigger_type)
-            .equal("project", project)
-            .equal("owner_key", owner_key)
-        )
+        filters = Filters(enabled=enabled, trigger_type=trigger_type, project=project, owner_key=owner_key)
         return await listed(self._reading, _SCHEDULES, filters, limit=limit, after=after)
 
     async def get_schedule_run(self, run_id: str) -> dict[str, Any] | None:
         """One run of a schedule, or None."""
-        return await find(self._reading, "schedule_runs", Filters().equal("id", run_id))
+        return await find(self._reading, "schedule_runs", Filters(id=run_id))
 
     async def get_schedule_run_by_invocation(self, invocation_id: str) -> dict[str, Any] | None:
         """The latest run that led to this invocation, or None."""
-        filters = Filters().equal("invocation_id", invocation_id)
+        filters = Filters(invocation_id=invocation_id)
         return await find(self._reading, "schedule_runs", filters, (By("fired_at", True),))
 
     async def list_schedule_runs(
@@ -69,9 +63,7 @@ class SchedulingReading(ReadingSurface):
     ) -> Page:
         """A schedule's runs (None: all there are), the latest fired first. `since` is at or after."""
         filters = (
-            Filters()
-            .equal("schedule_id", schedule_id)
-            .among("status", status)
+            Filters(schedule_id=schedule_id, status=status)
             .since("fired_at", since)
             .before("fired_at", before)
         )
@@ -79,7 +71,7 @@ class SchedulingReading(ReadingSurface):
 
     async def get_worker(self, worker_id: str) -> dict[str, Any] | None:
         """One worker's row, or None."""
-        return await find(self._reading, "workers", Filters().equal("worker_id", worker_id))
+        return await find(self._reading, "workers", Filters(worker_id=worker_id))
 
     async def list_workers(self, *, limit: int | None = None, after: str | None = None) -> Page:
         """Workers, the latest heard from first."""

@@ -39,7 +39,7 @@ class Verification:
 
 async def verification(reading: StoreReading, session_id: str) -> Verification | None:
     """The session's contract, looked at now beneath its artifacts folder; None: there is no such session."""
-    row = await find(reading, "sessions", Filters().equal("id", session_id))
+    row = await find(reading, "sessions", Filters(id=session_id))
     if row is None:
         return None
     contract, root = row.get("artifact_contract_json"), row.get("artifacts_path")

@@ -17,11 +17,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and kills")
-def test_two_hundred_kills(native_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(4))
+def test_two_hundred_kills(part: int, native_file: Path, tmp_path: Path) -> None:
+    """Fifty in each part, on a store of its own."""
     path = tmp_path / "begun.db"
     shutil.copyfile(native_file, path)
-    command = [sys.executable, "-m", "tests.hostile.crash_cycles", "--count", "200", "--store", str(path)]
+    command = [sys.executable, "-m", "tests.hostile.crash_cycles", "--count", "50", "--seed", str(part)]
+    command += ["--store", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
-    last = re.search(r"200 kills, (\d+) sessions and (\d+) messages told of", done.stdout)
+    last = re.search(r"50 kills, (\d+) sessions and (\d+) messages told of", done.stdout)
     assert last is not None and int(last[1]) > 20 and int(last[2]) > 50, done.stdout

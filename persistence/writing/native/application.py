@@ -179,9 +179,9 @@ class _Application:
 
     def _seed(self) -> None:
         self._connection.executemany(
-            "INSERT INTO message_types (type_id, lion_class) SELECT ?1, ?2 WHERE NOT EXISTS "
-            "(SELECT 1 FROM message_types WHERE type_id = ?1 OR lion_class = ?2)",
-            MESSAGE_TYPES,
+            "INSERT INTO message_types (type_id, lion_class) SELECT :id, :name WHERE NOT EXISTS "
+            "(SELECT 1 FROM message_types WHERE type_id = :id OR lion_class = :name)",
+            [{"id": number, "name": name} for number, name in MESSAGE_TYPES],
         )
 
     def _stamp(self, meta: _Meta) -> None:
