@@ -25,6 +25,7 @@ WAYS = {
     "check": "frame by frame",
     "immutable": "alone",
     "readonly_shm": "through the log's index",
+    "shared lock": "by a shared lock",
     "private copy": "recovered on a copy",
     "snapshot": "in one snapshot",
     "connect": "connected to",

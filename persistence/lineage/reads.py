@@ -3,6 +3,9 @@
 First the file alone, immutable: no lock is taken, no journal, log or index is read. Beside a journal that
 begins with a header, its private copy is read; beside a log that is not empty, the log through its index,
 or a private copy. Where the kernel allows it, the thread that opens the store's own files is held to reading.
+
+A store that goes on moving under these reads is written busily. One of the rollback format is then read as
+SQLite's own readers do, by a shared lock, which its writer waits for; others are read again for a while.
 """
 
 from __future__ import annotations
@@ -26,10 +29,14 @@ from persistence.location import sqlite_uri
 
 __all__ = ["TRIES", "Reading", "read_store"]
 
-TRIES = 8
+TRIES = 14
 """How often the reads are begun again, at most, when the store moved under them."""
+POLITE = 3
+"""How many of these are made without any lock."""
 
 _DEADLINE = 5.0  # seconds for one read
+_PAUSE, _LONGEST_PAUSE = 0.004, 0.15  # seconds between two tries: each is half as long again as the last
+_LOCK_WITHIN = 0.25  # seconds to wait for a shared lock
 _STEPS = 1000  # of SQLite's virtual machine between two looks at the clock
 
 T = TypeVar("T")
@@ -62,13 +69,15 @@ def read_store(
     """All the reads. Never raises for what it finds in the store; does for an interrupt."""
     path = resolve(path)
     steps: list[ReadStep] = []
+    pause = _PAUSE
     for attempt in range(TRIES):
         reads = _Reads(path, display, check, progress, steps)
         try:
-            return reads.run()
+            return reads.run(by_lock=attempt >= POLITE)
         except _Moved as moved:
             steps[-1] = _with_moved(steps[-1], str(moved))
-            time.sleep(0.005 * (attempt + 1))
+            time.sleep(pause)
+            pause = min(_LONGEST_PAUSE, pause * 1.5)
     parts = look(path, display, check)
     moving = Damage("store-moving", f"the store changed under each of {TRIES} reads of it")
     return Reading(parts, None, None, None, tuple(steps), (*parts.damage, moving))
@@ -96,7 +105,8 @@ class _Reads:
         self._steps = steps
         self._held = False
 
-    def run(self) -> Reading:
+    def run(self, *, by_lock: bool) -> Reading:
+        """What the reads came to. Raises _Moved. `by_lock`: a shared lock may be taken."""
         refused: StoreError | None = None
         before: token.Token | None = None
         try:
@@ -112,11 +122,15 @@ class _Reads:
         first, first_error = self._first(parts)
         if parts.settled and not parts.long:
             if self._now() != before:
+                if by_lock and _by_locks(parts):
+                    return self._under_lock(parts)
                 raise _Moved("the store changed while it was read")
             self._decided(first)
             return self._end(parts, first, first, first_error, route=_route(parts))
         if parts.unread:
             return self._end(parts, None, first, None)
+        if by_lock and parts.written and _by_locks(parts):
+            return self._under_lock(parts)
         if not parts.hot and parts.has_index and parts.readable_log and not parts.contradicted:
             through = self._through_index(parts)
             if through is not None:
@@ -130,7 +144,7 @@ class _Reads:
         except OSError:
             return None
 
-    # -- the three ways ---------------------------------------------------------------------------
+    # -- the ways ----------------------------------------------------------------------------------
 
     def _first(self, parts: Parts) -> tuple[Seen | None, StoreError | None]:
         """The file alone. What an interrupted transaction left half-written is skipped."""
@@ -149,28 +163,31 @@ class _Reads:
 
     def _through_index(self, parts: Parts) -> Seen | None:
         """The file and its log through the index that is there; None when that read fails."""
-        from persistence.engines.gate import gate_for  # what only some stores need is loaded when they do
-
         what = f"{parts.name} and its log"
-        assert parts.identity is not None
-        gate = gate_for(parts.identity)
         try:
-            gate.enter(time.monotonic() + _DEADLINE)
+            seen = self._gated(parts, "mode=ro&readonly_shm=1")
         except BusyError as error:
             self._steps.append(ReadStep(what, "readonly_shm", error.message))
             return None
-        try:
-            seen = self._read(parts.path, "mode=ro&readonly_shm=1")
         except sqlite3.Error as error:
             self._steps.append(ReadStep(what, "readonly_shm", _words(error), kernel_held=self._held))
             return None
-        finally:
-            gate.leave()
         self._steps.append(ReadStep(what, "readonly_shm", seen.words, kernel_held=self._held))
-        now = self._now()
-        if now is None or now.identity != parts.identity:
-            raise _Moved("another file took the store's name")
+        self._same_file(parts)
         return seen
+
+    def _under_lock(self, parts: Parts) -> Reading:
+        """The file by a shared lock: its writer waits for a moment, and nothing moves."""
+        try:
+            seen = self._gated(parts, "mode=ro", _LOCK_WITHIN)
+        except (sqlite3.Error, BusyError) as error:
+            words = error.message if isinstance(error, BusyError) else _words(error)
+            self._steps.append(ReadStep(parts.name, "shared lock", words, kernel_held=self._held))
+            raise _Moved("the store was being written") from error
+        self._steps.append(ReadStep(parts.name, "shared lock", seen.words, kernel_held=self._held))
+        self._same_file(parts)
+        self._decided(seen)
+        return self._end(parts, seen, seen, None, route="live")
 
     def _by_copy(self, parts: Parts, first: Seen | None) -> Reading:
         from persistence.engines import copies
@@ -198,11 +215,28 @@ class _Reads:
 
     # -- what they share --------------------------------------------------------------------------
 
-    def _read(self, path: bytes, query: str, *, tolerant: bool = False) -> Seen:
+    def _gated(self, parts: Parts, query: str, wait: float = 0.0) -> Seen:
+        """A read through SQLite's locks, past this process's own gate. Raises BusyError and sqlite3.Error."""
+        from persistence.engines.gate import gate_for  # what only some stores need is loaded when they do
+
+        assert parts.identity is not None
+        gate = gate_for(parts.identity)
+        gate.enter(time.monotonic() + _DEADLINE)
+        try:
+            return self._read(parts.path, query, wait=wait)
+        finally:
+            gate.leave()
+
+    def _same_file(self, parts: Parts) -> None:
+        now = self._now()
+        if now is None or now.identity != parts.identity:
+            raise _Moved("another file took the store's name")
+
+    def _read(self, path: bytes, query: str, *, tolerant: bool = False, wait: float = 0.0) -> Seen:
         def work(connection: sqlite3.Connection) -> Seen:
             return read_rows(connection, tolerant=tolerant)
 
-        answer, self._held = _in_held_thread(lambda: _on(sqlite_uri(path, query), work))
+        answer, self._held = _in_held_thread(lambda: _on(sqlite_uri(path, query), work, wait))
         if isinstance(answer, BaseException):
             raise answer
         return answer
@@ -225,6 +259,16 @@ class _Reads:
         return Reading(parts, seen, first, error, steps, (*parts.damage, *damage), self._held, route)
 
 
+def _by_locks(parts: Parts) -> bool:
+    """Whether SQLite's shared lock keeps the store from moving: one of the rollback format, in order."""
+    from persistence import filesystems
+
+    trusted = parts.identity is not None and filesystems.untrusted(parts.path, parts.identity[0]) is None
+    header = parts.header
+    plain = header is not None and header.sqlite and header.size > 0 and not header.log_format
+    return plain and trusted and not parts.log and not parts.contradicted and not parts.long
+
+
 def _route(parts: Parts) -> str:
     """How a read-only open reads a store that could be read: see `persistence.engines.routes`."""
     from persistence import filesystems
@@ -244,10 +288,13 @@ def _words(error: sqlite3.Error) -> str:
     return f"failed: {error}{f' ({name})' if name else ''}"
 
 
-def _on(uri: str, work: Callable[[sqlite3.Connection], T]) -> T:
-    """What `work` answers in one transaction of a connection that only reads. Raises sqlite3.Error."""
+def _on(uri: str, work: Callable[[sqlite3.Connection], T], wait: float = 0.0) -> T:
+    """What `work` answers in one transaction of a connection that only reads. Raises sqlite3.Error.
+
+    `wait`: seconds to wait for another program's lock.
+    """
     until = time.monotonic() + _DEADLINE
-    connection = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+    connection = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)

@@ -18,7 +18,8 @@ from persistence.lineage import examine
 from persistence.location import locate
 from tests.persistence.lineage.craft import complete, edit
 
-# Each round commits one of two pairs whole: (lionagi, 4) or (acme-desk, 7), with pages enough to spill.
+# Each round commits one of two pairs whole: (lionagi, 4) or (acme-desk, 7), with pages enough to spill. After
+# a dozen it rests: a log that comes and goes with every commit can only be read while it does not.
 WRITER = """
 import sqlite3, sys, time
 path, mode, keep = sys.argv[1:4]
@@ -43,7 +44,7 @@ while True:
     if keep == "0":
         connection.close()
         connection = None
-    time.sleep(0.002)
+    time.sleep(0.05 if number % 12 == 0 else 0.002)
 """
 
 
@@ -86,7 +87,7 @@ def test_what_is_seen_is_one_committed_state(
             assert (report.application, report.version) in (("lionagi", "4"), ("acme-desk", "7"))
             assert report.native.opens is (report.application == "lionagi")
             seen[report.application] += 1
-    assert seen["moving"] < 15
+    assert seen["moving"] <= (0 if mode != "wal" or keep else 2)
     assert list((tmp_path / "temporary").iterdir()) == []
     names = {entry.name for entry in path.parent.iterdir()}
     assert names <= {"store.db", "store.db-journal", "store.db-wal", "store.db-shm"}

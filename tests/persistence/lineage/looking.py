@@ -18,7 +18,8 @@ def look(path: Path) -> LineageReport:
 
 
 def ways(report: LineageReport) -> list[str]:
-    return [step.way for step in report.reads if step.way in ("immutable", "readonly_shm", "private copy")]
+    reading = ("immutable", "readonly_shm", "shared lock", "private copy")
+    return [step.way for step in report.reads if step.way in reading]
 
 
 def deciding(report: LineageReport) -> str:

@@ -8,9 +8,12 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from persistence.errors import UnreadableStoreError
+from persistence.lineage import reads
 from tests.persistence.engines.states import name_super_journal, traces, writer
 from tests.persistence.lineage.craft import (
     META,
@@ -64,6 +67,47 @@ def test_a_store_another_process_has_locked_whole_is_read(tmp_path: Path) -> Non
     with writer(path, "BEGIN EXCLUSIVE"):
         report = look(path)
     assert type(report.native.refusal).__name__ == "ForeignLineageError"
+
+
+def _busy(monkeypatch: pytest.MonkeyPatch, commit: Callable[[], object]) -> None:
+    """Something is committed in the middle of every read of the file alone, and nobody waits."""
+    real = reads._Reads._first
+
+    def first(self: Any, parts: Any) -> Any:
+        found = real(self, parts)
+        commit()
+        return found
+
+    monkeypatch.setattr(reads._Reads, "_first", first)
+    monkeypatch.setattr(reads.time, "sleep", lambda _seconds: None)
+
+
+@pytest.mark.parametrize("mode", ["delete", "persist", "truncate"])
+def test_a_rollback_store_written_without_a_pause_is_read_by_a_shared_lock(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_copies: None
+) -> None:
+    path = edit(complete(tmp_path), f"PRAGMA journal_mode={mode}", "CREATE TABLE filler (n)")
+    with writer(path, f"PRAGMA journal_mode={mode}") as other:
+        _busy(monkeypatch, lambda: other.do("INSERT INTO filler VALUES (1)"))
+        report = look(path)
+        assert report.native.opens
+        assert ways(report) == ["immutable"] * (reads.POLITE + 1) + ["shared lock"]
+        assert deciding(report) == "shared lock"
+    assert (report.application, report.version) == ("lionagi", "4")
+
+
+def test_a_busy_writer_that_holds_the_store_locked_makes_it_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_copies: None
+) -> None:
+    path = edit(complete(tmp_path), "PRAGMA journal_mode=DELETE", "CREATE TABLE filler (n)")
+    monkeypatch.setattr(reads, "_LOCK_WITHIN", 0.0)
+    with writer(path, "PRAGMA locking_mode=EXCLUSIVE") as other:
+        _busy(monkeypatch, lambda: other.do("INSERT INTO filler VALUES (1)"))
+        report = look(path)
+    assert isinstance(report.native.refusal, UnreadableStoreError)
+    assert report.native.refusal.code == "store-moving"
+    assert ways(report).count("immutable") == reads.TRIES
+    assert any(step.way == "shared lock" and "SQLITE_BUSY" in step.answer for step in report.reads)
 
 
 @pytest.mark.adr("0128-D7-46", "0128-D7-48")
