@@ -79,7 +79,7 @@ def _resolutions(body: Sequence[Token]) -> Iterator[str]:
             how = body[at + 2].text
             if how != "abort":
                 yield f"{token.text} or {how}".upper()
-        elif token.is_word("replace") and after.is_word("into"):
+        elif token.is_word("replace") and after.is_word("into") and not body[at - 1].is_word("or"):
             yield "REPLACE INTO"
         elif token.is_word("on") and after.is_word("conflict"):
             yield "ON CONFLICT"
