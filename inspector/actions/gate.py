@@ -256,7 +256,7 @@ class Gate:
             profile=None if self.profile is None else self.profile.identity,
             owner=self.owner,
             source=self.action.source,
-            run=None if plan is None else plan.run,
+            run=plan.run if plan is not None and event == "begun" else None,
             operations={} if plan is None else dict(plan.counts or {}),
         )
 

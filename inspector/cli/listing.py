@@ -25,16 +25,21 @@ __all__ = ["list_rows", "say", "write"]
 PAGE = 200
 
 
-async def list_rows(db: StateDB, source: RowSource, asked: Listing, *, what: str, **extra: Any) -> int:
-    """Prints the rows; the exit code. `what` names them in the plural, `extra` goes into the JSON object."""
+async def list_rows(
+    db: StateDB | None, source: RowSource, asked: Listing, *, what: str, where: str = "", **extra: Any
+) -> int:
+    """Prints the rows; the exit code. `what` names them in the plural, `extra` goes into the JSON object.
+
+    Rows that are of no store have no `db`, and `where` they are instead.
+    """
     after = read_cursor(source, asked.after) if asked.after else None
     if asked.form == "text":
-        return await _as_text(db, source, asked, after, what)
+        return await _as_text(db, source, asked, after, what, where)
     return await _as_data(db, source, asked, after, what, extra)
 
 
 async def _as_data(
-    db: StateDB,
+    db: StateDB | None,
     source: RowSource,
     asked: Listing,
     after: tuple[Any, ...] | None,
@@ -42,7 +47,7 @@ async def _as_data(
     extra: dict[str, Any],
 ) -> int:
     form = cast(Form, asked.form)
-    store = shapes.store_shape(await db.facts()) if form == "json" else None
+    store = shapes.store_shape(await db.facts()) if form == "json" and db is not None else None
     # CSV on a terminal would speak to it: only JSON, whose text is ASCII, goes there as it is.
     visible = sys.stdout.isatty() and form == "csv"
     out: RowWriter | None = None
@@ -81,7 +86,12 @@ async def _as_data(
 
 
 async def _as_text(
-    db: StateDB, source: RowSource, asked: Listing, after: tuple[Any, ...] | None, what: str
+    db: StateDB | None,
+    source: RowSource,
+    asked: Listing,
+    after: tuple[Any, ...] | None,
+    what: str,
+    where: str,
 ) -> int:
     from inspector.cli.columns import columns_text
     from inspector.reports.lists import ListSource
@@ -91,11 +101,11 @@ async def _as_text(
     lines, hidden = columns_text(source.columns, [row.cells for row in rows], nothing=nothing)
     if rows:
         write("".join(f"{line}\n" for line in lines))
-    read = db.last_read
+    read = None if db is None else db.last_read
     said = f"{formats.several(len(rows), what.removesuffix('s'), what)}"
     if read is not None:
         said += f"; {read.route} {formats.clock(read.at)}"
-    say(f"{safe.text(db.location.display)}: {said}")
+    say(f"{safe.text(where if db is None else db.location.display)}: {said}")
     for notice in read.notices if read is not None else ():
         say(f"▲ {safe.text(notice.text)}")
     if hidden:

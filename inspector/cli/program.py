@@ -23,10 +23,15 @@ COMMANDS: dict[str, str] = {
     "artifacts": "List recorded outcomes, or the files expected of a run.",
     "definitions": "List authored texts and versions, and what changed.",
     "tables": "List a store's tables, or the rows of one.",
+    "copy-run": "Copy a run of any store into a managed one, through the gate.",
+    "record": "Record a run from JSON Lines in a managed store.",
+    "probe": "Write the smallest fresh run, to see that a store takes one.",
+    "journal": "List what was written into managed stores, and refused.",
     "config": "Show the settings in force and where each comes from.",
     "completion": "Print the completion script for a shell.",
 }
-"""Each lives in `inspector.cli.commands.NAME` as `command`; the sentence is shown without importing it."""
+"""Each lives in `inspector.cli.commands.NAME` (`-` is `_` there) as `command`; the sentence is shown without
+importing it."""
 
 
 class Program(click.Group):
@@ -40,7 +45,7 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"inspector.cli.commands.{cmd_name}").command
+        command: click.Command = import_module(f"inspector.cli.commands.{cmd_name.replace('-', '_')}").command
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
