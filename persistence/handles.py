@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from persistence import files
@@ -18,6 +19,7 @@ from persistence.location import StoreLocation, locate
 from persistence.mode import Mode
 
 if TYPE_CHECKING:
+    from persistence.profiles.records import Profile
     from persistence.statedb import StateDB
 
 __all__ = ["shared_handle"]
@@ -41,15 +43,20 @@ async def shared_handle(
     store: str | bytes | os.PathLike[str] | os.PathLike[bytes] | StoreLocation | None = None,
     *,
     mode: Mode = Mode.READ_ONLY,
-    profile: str | None = None,
+    profile: str | os.PathLike[str] | Profile | None = None,
     owner: str | None = None,
 ) -> AsyncIterator[StateDB]:
-    """The open `StateDB` of this store, mode, profile and owner, shared with whoever else asked for it."""
+    """The open `StateDB` of this store, mode, profile and owner, shared with whoever else asked for it.
+
+    Profiles are the same when their documents say the same, however they were named.
+    """
     from persistence.statedb import StateDB
 
     location = store if isinstance(store, StoreLocation) else locate(store)
-    db = StateDB(location, mode=mode, profile=profile, owner=owner)  # checks what was passed
-    key = (asyncio.get_running_loop(), _name(location), db.mode, db.profile, db.owner)
+    document = None if profile is None else await _document(profile)
+    db = StateDB(location, mode=mode, profile=document, owner=owner)  # checks what was passed
+    said = None if document is None else repr(replace(document, source=""))
+    key = (asyncio.get_running_loop(), _name(location), db.mode, said, db.owner)
     found = _shared.get(key)
     if found is None or found.identity not in (None, _identity(location)):
         found = _shared[key] = _Shared(db)  # nobody has it, or another file has taken its name
@@ -66,6 +73,14 @@ async def shared_handle(
             if _shared.get(key) is found:
                 del _shared[key]
             await found.db.close()
+
+
+async def _document(profile: str | os.PathLike[str] | Profile) -> Profile:
+    from persistence.engines.thread import in_thread
+    from persistence.profiles.catalogue import load_profile
+    from persistence.profiles.records import Profile
+
+    return profile if isinstance(profile, Profile) else await in_thread(lambda: load_profile(profile))
 
 
 def _name(location: StoreLocation) -> Hashable:

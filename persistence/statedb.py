@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +23,7 @@ from persistence.writing.factory import OpenStore, open_store, resting_writer
 from persistence.writing.surface import RecordWrites, StoreWrites
 
 if TYPE_CHECKING:
+    from persistence.profiles.records import AdmissionReport, Profile
     from persistence.records import Missing, ReadInfo, SchemaApplied, StoreFacts, TableShape
     from persistence.writing.writer import Writer
 
@@ -44,8 +46,9 @@ class StateDB(
     """One state store, opened in one mode: what its groups read, and what its one writer does or refuses.
 
     `store` is anything `locate` takes (None: the environment's store, else the default one). Reading is
-    the default and applies nothing. Passing a `profile` is the only way into compatibility mode
-    (DECISIONS 6); together with `Mode.NATIVE` it is a ValueError (DECISIONS 22). An async context manager.
+    the default and applies nothing. Passing a `profile` (its name, its path, or the document as read) is the
+    only way into compatibility mode (DECISIONS 6); together with `Mode.NATIVE` it is a ValueError (DECISIONS
+    22). There `owner` is the principal whose rows are written. An async context manager.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class StateDB(
         store: str | bytes | os.PathLike[str] | os.PathLike[bytes] | StoreLocation | None = None,
         *,
         mode: Mode = Mode.READ_ONLY,
-        profile: str | None = None,
+        profile: str | os.PathLike[str] | Profile | None = None,
         owner: str | None = None,
     ) -> None:
         mode = Mode(mode)
@@ -78,11 +81,13 @@ class StateDB(
         """Proves one real read, or raises the typed error that says why there is none.
 
         Reading creates nothing, neither the store nor its folder. A native open makes a new store and brings
-        an older one to the schema (`applied` says what it did). A failed open leaves the object unopened.
+        an older one to the schema (`applied` says what it did). A compatibility open admits the store first
+        (`admission` says what was found), and a refused one has changed no byte. A failed open leaves the
+        object unopened; one that is closed knows none of the rows it made.
         """
         if self._opened is not None:
             return self
-        store = await open_store(self.location, self.mode)
+        store = await open_store(self.location, self.mode, self.profile, self.owner)
         opened = StoreReading(self.location, store.reader)
         try:
             await opened.prove()
@@ -103,6 +108,17 @@ class StateDB(
     def applied(self) -> SchemaApplied | None:
         """What opening did to the store's schema; None before a native open, and in every other mode."""
         return None if self._store is None else self._store.applied
+
+    @property
+    def admission(self) -> AdmissionReport | None:
+        """What admission found; None before a compatibility open, and in every other mode."""
+        return None if self._store is None else self._store.admission
+
+    @property
+    def committed(self) -> Mapping[str, int]:
+        """In compatibility mode, the transactions this open handle has committed, by their names in the
+        manifest in the order first met, with their number. Also right after a cancelled write."""
+        return {} if self._store is None else self._store.committed()
 
     async def __aenter__(self) -> Self:
         return await self.open()

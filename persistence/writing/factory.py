@@ -5,7 +5,8 @@ The one place that asks for the mode. Modules are loaded for the mode that is as
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from persistence.errors import StoreError
@@ -15,7 +16,9 @@ from persistence.writing.refusing import RefusingWriter
 if TYPE_CHECKING:
     from persistence.engines.native import NativeEngine
     from persistence.engines.reader import Reader
+    from persistence.guard.writeset import WriteSet
     from persistence.location import StoreLocation
+    from persistence.profiles.records import AdmissionReport, Profile
     from persistence.records import SchemaApplied
     from persistence.writing.writer import Writer
 
@@ -23,12 +26,15 @@ __all__ = ["OpenStore", "UnopenedWriter", "open_store", "resting_writer"]
 
 
 class OpenStore(NamedTuple):
-    """An open store. `applied` says what a native open did to the schema; None where nothing ever does."""
+    """An open store. `applied` says what a native open did to the schema, `admission` what a compatibility
+    open found; None where there is no such thing. `committed` tells what a compatibility writer committed."""
 
     reader: Reader
     writer: Writer
     close: Callable[[], Awaitable[None]]
     applied: SchemaApplied | None = None
+    admission: AdmissionReport | None = None
+    committed: Callable[[], Mapping[str, int]] = dict
 
 
 class UnopenedWriter:
@@ -57,23 +63,55 @@ def resting_writer(location: StoreLocation, mode: Mode) -> Writer:
     return RefusingWriter(location) if mode is Mode.READ_ONLY else UnopenedWriter(location)
 
 
-async def open_store(location: StoreLocation, mode: Mode) -> OpenStore:
-    """Opens a store's reader and writer; what raises leaves nothing open."""
+async def open_store(
+    location: StoreLocation,
+    mode: Mode,
+    profile: str | os.PathLike[str] | Profile | None = None,
+    owner: str | None = None,
+) -> OpenStore:
+    """Opens a store's reader and writer; what raises leaves nothing open. `profile` and `owner` are for a
+    compatibility open."""
     if mode is Mode.NATIVE:
         return await _open_native(location)
     if mode is Mode.COMPATIBILITY:
-        raise StoreError(
-            f"A {mode} open is not part of this version; nothing was opened.",
-            code="mode-not-built",
-            where=location.display,
-            expected=f"mode {Mode.READ_ONLY} or {Mode.NATIVE}",
-            observed=f"mode {mode}",
-            remedy="Open it read-only: every table, row and file of the store can be looked at that way.",
-        )
+        assert profile is not None
+        return await _open_compatibility(location, profile, owner)
     from persistence.engines.reader import open_reader
 
     reader = open_reader(location)
     return OpenStore(reader, RefusingWriter(location), reader.close)
+
+
+async def _open_compatibility(
+    location: StoreLocation, named: str | os.PathLike[str] | Profile, owner: str | None
+) -> OpenStore:
+    from persistence.engines.compatibility import open_compatibility
+    from persistence.engines.thread import in_thread
+    from persistence.profiles.catalogue import load_profile
+    from persistence.profiles.records import Profile
+    from persistence.writing.compatibility.manifest import book_of
+    from persistence.writing.compatibility.writer import CompatibilityWriter
+
+    profile = named if isinstance(named, Profile) else await in_thread(lambda: load_profile(named))
+    book = await in_thread(lambda: book_of(profile))
+
+    def write_set(_profile: Profile, asked: str | None) -> WriteSet:
+        return book.write_set(asked)
+
+    engine = await open_compatibility(location, profile, owner, profile.operations, write_set)
+    writer = CompatibilityWriter(engine, book, owner, location.display)
+
+    async def close() -> None:
+        writer.forget()
+        await engine.close()
+
+    return OpenStore(
+        engine.reader,
+        cast("Writer", writer),
+        close,
+        admission=engine.report,
+        committed=lambda: writer.committed,
+    )
 
 
 async def _open_native(location: StoreLocation) -> OpenStore:

@@ -75,6 +75,28 @@ class RecordWrites:
             msgs, progression_ids=progression_ids, session_id=session_id, activity_at=activity_at
         )
 
+    async def persist_live_message(
+        self,
+        msg: Fields,
+        *,
+        session_id: str,
+        branch_progression_id: str | None = None,
+        session_progression_id: str | None = None,
+        system_branch_id: str | None = None,
+        activity_at: float | None = None,
+    ) -> None:
+        """Keeps a message of a run as it comes: its row, its place in both orders, and the session's clocks.
+
+        For a system message `system_branch_id` names the branch that is begun by it."""
+        await self._writer.persist_live_message(
+            msg,
+            session_id=session_id,
+            branch_progression_id=branch_progression_id,
+            session_progression_id=session_progression_id,
+            system_branch_id=system_branch_id,
+            activity_at=activity_at,
+        )
+
     async def create_progression(self, progression_id: str, collection: list[str] | None = None) -> None:
         """Adds a progression; one that is there stays as it is."""
         await self._writer.create_progression(progression_id, collection)

@@ -57,6 +57,7 @@ TOPICS = {
     "reading": "reading",
     "server": "the way to a server",
     "writing": "writing",
+    "operations": "recording a run into a managed store",
     "program": "this program",
 }
 """The files of pages, in the order they are listed."""

@@ -15,9 +15,9 @@ from persistence.writing.native.lifecycle import TABLES, Change, Rejected, chang
 from persistence.writing.native.rows import changed_row, now, row_of, table
 from persistence.writing.values import refuse
 
-__all__ = ["ChangingGroup"]
+__all__ = ["REASONING", "ChangingGroup"]
 
-_REASONING = {
+REASONING = {
     "reason_code": "reason_code",
     "reason_summary": "reason_summary",
     "evidence_refs": "evidence_refs",
@@ -86,7 +86,7 @@ class ChangingGroup(Group):
         if entity is None:
             return None
         assert TABLES[entity] == name
-        reasoning = {theirs: row.pop(ours) for ours, theirs in _REASONING.items() if ours in row}
+        reasoning = {theirs: row.pop(ours) for ours, theirs in REASONING.items() if ours in row}
         if "status" not in row:
             return None
         status = row.pop("status")

@@ -36,12 +36,14 @@ __all__ = [
     "TABLES",
     "Change",
     "Rejected",
+    "after",
     "change_status",
     "check_reason",
     "check_status",
     "first_reason",
     "first_status",
     "prepare",
+    "rejection",
 ]
 
 TABLES: Final[Mapping[str, str]] = {
@@ -223,7 +225,7 @@ def change_status(change: Change, dialect: str) -> Steps[bool | Rejected]:
         return False
     moment = now()
     leaving = status != change.status and status in TERMINAL[change.entity]
-    rejected = _rejection(change, status)
+    rejected = rejection(change, status)
     if rejected is not None and not change.overrides:
         yield from _event(
             dialect,
@@ -236,7 +238,7 @@ def change_status(change: Change, dialect: str) -> Steps[bool | Rejected]:
             source=change.source,
         )
         return Rejected(rejected)
-    outcome = yield _write(change, name, status, leaving, (moment, _after(updated_at, moment)), dialect)
+    outcome = yield _write(change, name, status, leaving, (moment, after(updated_at, moment)), dialect)
     if outcome.changed == 0:
         if change.expected_at is not None:
             return False
@@ -262,14 +264,14 @@ def change_status(change: Change, dialect: str) -> Steps[bool | Rejected]:
     return True
 
 
-def _after(updated_at: float | None, moment: float) -> float:
+def after(updated_at: float | None, moment: float) -> float:
     """Now, or just after what is stored: a clock that went back would hide the change from a comparison."""
     if updated_at is None or updated_at < moment or not math.isfinite(updated_at):
         return moment
     return math.nextafter(updated_at, math.inf)
 
 
-def _rejection(change: Change, status: str | None) -> TransitionRejectedError | None:
+def rejection(change: Change, status: str | None) -> TransitionRejectedError | None:
     if status == change.status or status is None:
         return None
     edges = EDGES.get(change.entity)

@@ -28,10 +28,20 @@ from sqlalchemy.dialects.postgresql import JSONB
 from persistence.engines.statements import Statement, Steps, Target
 from persistence.writing.native.conversation import touched
 from persistence.writing.native.group import Group
-from persistence.writing.native.rows import given, key, new_row, now, select_for_update, table, value
-from persistence.writing.values import identifier_fault, json_text, refuse
+from persistence.writing.native.rows import (
+    changed_row,
+    given,
+    key,
+    new_row,
+    now,
+    row_of,
+    select_for_update,
+    table,
+    value,
+)
+from persistence.writing.values import encode, identifier_fault, json_text, refuse
 
-__all__ = ["MessageWrites", "may_hold"]
+__all__ = ["MessageWrites", "collection_text", "entry", "may_hold", "message_values"]
 
 _MESSAGES, _TYPES, _PROGRESSIONS = table("messages"), table("message_types"), table("progressions")
 _KEPT = frozenset(("id", "created_at"))
@@ -185,7 +195,7 @@ class MessageWrites(Group):
 
         Its class is `lion_class_str`, or `lion_class` in its metadata; a class not met before is numbered.
         """
-        values, lion_class = self._message(msg)
+        values, lion_class = message_values(msg, self._runner.dialect)
         await self._run(_written, values, lion_class)
 
     async def insert_messages(
@@ -201,9 +211,9 @@ class MessageWrites(Group):
         With a session its clocks move forward to `activity_at` (now), never back. Progressions and sessions
         that are not there are no error.
         """
-        rows = [self._message(msg) for msg in msgs]
+        rows = [message_values(msg, self._runner.dialect) for msg in msgs]
         progressions = [self._key("progressions", one) for one in progression_ids]
-        ids = [_entry(values["v_id"]) for values, _ in rows] if progressions else []
+        ids = [entry(values["v_id"]) for values, _ in rows] if progressions else []
         session = None if session_id is None else self._key("sessions", session_id)
         moment = self._row("sessions", updated_at=now() if activity_at is None else activity_at)
 
@@ -223,14 +233,45 @@ class MessageWrites(Group):
 
         await self._runner.run(steps)
 
+    async def persist_live_message(
+        self,
+        msg: Mapping[str, Any],
+        *,
+        session_id: str,
+        branch_progression_id: str | None = None,
+        session_progression_id: str | None = None,
+        system_branch_id: str | None = None,
+        activity_at: float | None = None,
+    ) -> None:
+        """Keeps a message of a run as it comes: the row, its place in both orders, for a system message its
+        branch's `system_msg_id`, and the session's clocks, which only move forward. One transaction."""
+        values, lion_class = message_values(msg, self._runner.dialect)
+        orders = [
+            self._key("progressions", one) for one in (branch_progression_id, session_progression_id) if one
+        ]
+        ids = [entry(values["v_id"])]
+        session = self._key("sessions", session_id)
+        moment = self._row("sessions", updated_at=now() if activity_at is None else activity_at)
+        branch = None if system_branch_id is None else self._key("branches", system_branch_id)
+
+        def steps() -> Steps[None]:
+            yield from _written(dict(values), lion_class)
+            for progression in orders:
+                yield from _appended(progression, ids)
+            if branch is not None:
+                yield from changed_row("branches", "id", branch, {"v_system_msg_id": ids[0]})
+            yield from touched(session, moment["v_updated_at"])
+
+        await self._runner.run(steps)
+
     async def create_progression(self, progression_id: str, collection: list[str] | None = None) -> None:
         """Adds a progression in the order given; one that is there stays as it is."""
-        row = {"id": progression_id, "created_at": now(), "collection": _collection(collection)}
+        row = {"id": progression_id, "created_at": now(), "collection": collection_text(collection)}
         await self._run(new_row, "progressions", self._row("progressions", **row), skip_taken="id")
 
     async def set_progression(self, progression_id: str, collection: list[str]) -> None:
         """Replaces the whole order; a progression that is not there is no error."""
-        text = _collection(collection)
+        text = collection_text(collection)
         progression = self._key("progressions", progression_id)
 
         def steps() -> Steps[None]:
@@ -240,46 +281,47 @@ class MessageWrites(Group):
 
     async def append_to_progression(self, progression_id: str, message_id: str) -> None:
         """Appends an id unless it is in the progression already; one that is not there is no error."""
-        await self._run(_appended, self._key("progressions", progression_id), [_entry(message_id)])
+        await self._run(_appended, self._key("progressions", progression_id), [entry(message_id)])
 
     async def extend_progression(self, progression_id: str, message_ids: Sequence[str]) -> None:
         """Appends several ids in one transaction, each unless it is there already."""
-        entries = [_entry(one) for one in message_ids]
+        entries = [entry(one) for one in message_ids]
         await self._run(_appended, self._key("progressions", progression_id), entries)
 
-    def _message(self, msg: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-        """The row encoded, and the class whose number is to be looked up (None: it came as a number)."""
-        row = given("messages", msg, ("id", "role"))
-        if "content" not in row:
-            refuse("messages.content", "A message needs its content.", "content", "no content")
-        if row.get("created_at") is None:
-            row["created_at"] = now()
-        named = row.pop("lion_class_str", None)
-        if named is None and isinstance(row.get("node_metadata"), Mapping):
-            named = row["node_metadata"].get("lion_class")
-        if isinstance(row.get("lion_class"), str):
-            named = row["lion_class"]
-        elif row.get("lion_class") is not None:
-            named = None
-        if named is not None and not isinstance(named, str):
-            named = None
-        if named is not None or row.get("lion_class") is None:
-            row["lion_class"] = 0  # __unknown__, unless a class is named
-        whole = {column.name: row.pop(column.name, None) for column in _MESSAGES.c}
-        values = self._row("messages", **whole, **row)
-        if named is not None:
-            self._key("message_types", named, "lion_class")  # refused now, or not at all
-        return values, named
+
+def message_values(msg: Mapping[str, Any], dialect: str) -> tuple[dict[str, Any], str | None]:
+    """The whole row encoded, and the class whose number is to be looked up (None: it came as a number)."""
+    row = given("messages", msg, ("id", "role"))
+    if "content" not in row:
+        refuse("messages.content", "A message needs its content.", "content", "no content")
+    if row.get("created_at") is None:
+        row["created_at"] = now()
+    named = row.pop("lion_class_str", None)
+    if named is None and isinstance(row.get("node_metadata"), Mapping):
+        named = row["node_metadata"].get("lion_class")
+    if isinstance(row.get("lion_class"), str):
+        named = row["lion_class"]
+    elif row.get("lion_class") is not None:
+        named = None
+    if named is not None and not isinstance(named, str):
+        named = None
+    if named is not None or row.get("lion_class") is None:
+        row["lion_class"] = 0  # __unknown__, unless a class is named
+    whole = {column.name: row.pop(column.name, None) for column in _MESSAGES.c}
+    values = row_of("messages", {**whole, **row}, dialect)
+    if named is not None:
+        encode(_TYPES, "lion_class", named, dialect)  # refused now, or not at all
+    return values, named
 
 
-def _entry(message_id: Any) -> str:
+def entry(message_id: Any) -> str:
     fault = identifier_fault(message_id)
     if fault is not None:
         refuse("progressions.collection", f"A progression holds message ids: {fault}.", "text", fault)
     return str(message_id)
 
 
-def _collection(collection: Sequence[str] | None) -> str:
+def collection_text(collection: Sequence[str] | None) -> str:
     if collection is not None and not isinstance(collection, list | tuple):
         refuse("progressions.collection", "A collection is a list.", "a list", type(collection).__name__)
-    return json_text([_entry(one) for one in collection or ()], "progressions.collection")
+    return json_text([entry(one) for one in collection or ()], "progressions.collection")

@@ -58,18 +58,14 @@ async def test_closing_twice_and_opening_again(tmp_path: Path) -> None:
         assert await db.list_sessions() == []
 
 
-@pytest.mark.parametrize("arguments", [{"profile": "acme-desk", "owner": "kim"}])
-async def test_a_writer_that_is_not_built_is_a_typed_refusal(
-    tmp_path: Path, arguments: dict[str, object]
-) -> None:
+async def test_a_profile_that_is_none_opens_nothing(tmp_path: Path) -> None:
     path = make_store(tmp_path / "state.db")
     before = marks_of(path)
-    db = StateDB(path, **arguments)  # type: ignore[arg-type]
+    db = StateDB(path, profile="no-such-profile-anywhere", owner="kim")
     with pytest.raises(StoreError) as caught:
         await db.open()
-    assert caught.value.code == "mode-not-built"
-    assert caught.value.remedy is not None and "read-only" in caught.value.remedy
-    assert not db.is_open
+    assert caught.value.code == "no-such-profile"
+    assert not db.is_open and db.admission is None and db.committed == {}
     assert marks_of(path) == before
 
 
