@@ -6,14 +6,14 @@ and the trace of every read and rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
 from inspector.reports.wrapped import wrapped
 
 if TYPE_CHECKING:
-    from persistence.lineage import LineageReport, Verdict
+    from persistence.lineage import LineageReport, ReadStep, RuleStep, Verdict
 
 __all__ = [
     "beside_lines",
@@ -21,6 +21,7 @@ __all__ = [
     "lineage_shape",
     "markdown",
     "rows_shape",
+    "steps_shape",
     "trace_lines",
     "trace_shape",
     "verdict_lines",
@@ -96,6 +97,11 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 def trace_shape(report: LineageReport) -> list[dict[str, Any]]:
     """Every read and every rule, in order."""
+    return steps_shape(report.reads, report.rules)
+
+
+def steps_shape(asked_reads: Iterable[ReadStep], asked_rules: Iterable[RuleStep]) -> list[dict[str, Any]]:
+    """Reads and rules of any examination, as JSON has them."""
     reads = [
         {
             "step": "read",
@@ -106,7 +112,7 @@ def trace_shape(report: LineageReport) -> list[dict[str, Any]]:
             "decides": read.decides,
             "kernel_held": read.kernel_held,
         }
-        for read in report.reads
+        for read in asked_reads
     ]
     rules = [
         {
@@ -118,7 +124,7 @@ def trace_shape(report: LineageReport) -> list[dict[str, Any]]:
             "answer": rule.answer,
             "refuses": rule.refuses,
         }
-        for rule in report.rules
+        for rule in asked_rules
     ]
     return [*reads, *rules]
 
