@@ -90,6 +90,8 @@ def ending_of(name: str) -> str:
     """How the name of a file in this form ends: `.csv`; `.txt` for a plain text."""
     from inspector.reports.writers import ENDINGS, FORMATS
 
+    if name == "html":
+        return ".html"
     return ENDINGS[_form(name)] if name in (*FORMATS, SPREADSHEET) else ".txt"
 
 

@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from inspector.admitting import Choice
 from inspector.examined import examined
 from inspector.follow import Follower
 from inspector.loader import Loader
@@ -33,6 +34,7 @@ class StoreSession:
         self.tables: frozenset[str] | None = None  # names of its tables, once they are known
         self.refusal: StoreError | None = None
         self.state_words = ""
+        self.choice = Choice()  # what an admission of this store is asked about
         self.follower = Follower(app, on=app.config.follow)
         self.loads = Loader(app)
 
@@ -56,6 +58,7 @@ class StoreSession:
         self.loads.cancel_all()
         opened, self.opened = self.opened, None
         self.tables = None
+        self.choice = Choice()
         if opened is not None:
             self._app.run_worker(opened.db.close(), name="close", exit_on_error=False)
 

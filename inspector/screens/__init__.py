@@ -54,6 +54,13 @@ PLACES: tuple[PlaceInfo, ...] = (
         key="2",
     ),
     PlaceInfo(
+        "admission",
+        "Admission",
+        "Whether a profile lets this store be written to, and if not, exactly why",
+        "inspector.screens.admission:AdmissionPlace",
+        key="3",
+    ),
+    PlaceInfo(
         "found",
         "Found",
         "The rows a check found",

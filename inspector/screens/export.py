@@ -36,6 +36,7 @@ WORDS = {
     "json": "JSON, one object",
     "jsonl": "JSON lines, one a row",
     "markdown": "Markdown, for reading",
+    "html": "HTML, a page of its own",
     "text": "text, as it is",
 }
 

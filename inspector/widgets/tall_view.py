@@ -43,6 +43,8 @@ class TallView(ScrollView, can_focus=True):
     DEFAULT_CSS = "TallView { overflow-y: auto; scrollbar-gutter: stable; }"
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {*ROLES, *TEXT_ROLES, "list--cursor", "list--bar"}
+    MARKED: ClassVar[bool] = True
+    """Whether the entry the cursor is on is marked; not in a text that is only read."""
     UNSEEN = 3
     """Lines an entry takes while it is not loaded."""
     TYPICAL: ClassVar[int | None] = None
@@ -236,7 +238,7 @@ class TallView(ScrollView, can_focus=True):
                 return Strip(segments).crop_extend(0, width, base)
             return Strip.blank(width, base)
         spot, line = self._visible[y]
-        here = spot.entry == self.cursor
+        here = self.MARKED and spot.entry == self.cursor
         key = (spot, here and self.has_focus, width + (1 << 20 if here else 0))
         strip = self._strips.get(key)
         if strip is None:
