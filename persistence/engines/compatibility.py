@@ -73,6 +73,7 @@ class CompatibilityEngine:
         self._turns = Turns()
         self._connection: AsyncConnection | None = None
         self._driver: Any = None
+        self._front: Any = None
         self._hand: Hand | None = None
 
     async def run(
@@ -99,8 +100,7 @@ class CompatibilityEngine:
                     where=self.location.display,
                     remedy="Open the store again.",
                 )
-            front = self._driver._conn
-            stop = Stop(front)
+            stop = Stop(self._front)
             work: Any = partial(self._hand.transact, operation, steps, stop, kept)
             try:
                 result: T = await on_thread(self._driver, work, stop.ask, where=self.location.display)
@@ -186,6 +186,7 @@ async def open_compatibility(
             engine._connection = await engine._alchemy.connect()
             raw = await engine._connection.get_raw_connection()
             engine._driver = raw.driver_connection
+            engine._front = engine._driver._conn
             engine._hand = hands.pop()
         except BaseException:
             await engine.close()

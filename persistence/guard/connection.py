@@ -54,10 +54,14 @@ class Hold:
         self.spoil(error)
         raise error
 
-    def admit(self, sql: object) -> Allowed | None:
-        """The entry of a statement's text; None for a read of admission. Every other is refused."""
+    def here(self) -> None:
+        """Refuses every thread but the driver's own."""
         if threading.get_ident() != self.thread:
             self.refuse("guard-outside", "The writer's connection belongs to the thread of its driver.")
+
+    def admit(self, sql: object) -> Allowed | None:
+        """The entry of a statement's text; None for a read of admission. Every other is refused."""
+        self.here()
         if self.authorizer.inspecting:
             return None
         if self.operation is None:
@@ -166,12 +170,15 @@ class GuardedConnection(sqlite3.Connection):
 
     def cursor(self, factory: object = None) -> Any:
         """A cursor that asks; a caller's own class is not used."""
+        self.hold.here()
         return super().cursor(GuardedCursor)
 
     def execute(self, sql: Any, parameters: Any = (), /) -> GuardedCursor:
+        self.hold.here()
         return GuardedCursor(self).execute(sql, parameters)
 
     def executemany(self, sql: Any, rows: Iterable[Any], /) -> GuardedCursor:
+        self.hold.here()
         return GuardedCursor(self).executemany(sql, rows)
 
     def failed(self, error: Exception) -> None:

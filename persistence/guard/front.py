@@ -70,7 +70,7 @@ class FrontCursor:
 class Front(sqlite3.Connection):
     """See the module. Attributes that only tell something answer; everything else refuses."""
 
-    def __init__(self, where: str, profile: str) -> None:
+    def __init__(self, where: str, profile: str = "", *_more: Any, **_named: Any) -> None:
         if "_where" in vars(self):
             self._refuse("__init__")
         super().__init__(":memory:")

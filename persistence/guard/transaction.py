@@ -136,7 +136,7 @@ class TransactionGuard:
         """
         hold = self._hold
         if hold.operation is not None:
-            self._refuse("guard-outside", "An operation is running on this connection already.")
+            hold.refuse("guard-outside", "An operation is running on this connection already.")
         hold.operation = self._refusals.operation = operation
         hold.spoiled = None
         hold.authorizer.clear()

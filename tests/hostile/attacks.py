@@ -40,7 +40,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "insert from a query": f"INSERT INTO messages {_COLUMNS} SELECT 'x', 1.0, '1', 'user', 0, 'lee'",
     "insert from a common table": (
-        f"WITH a(v) AS (SELECT 'lee') INSERT INTO messages {_COLUMNS} SELECT 'x', 1.0, '1', 'user', 0, v FROM a"
+        f"WITH a(v) AS (SELECT 'lee') INSERT INTO messages {_COLUMNS} "
+        "SELECT 'x', 1.0, '1', 'user', 0, v FROM a"
     ),
     "insert returning": f"INSERT INTO messages {_COLUMNS} VALUES {_LEE} RETURNING id",
     "update every owner's rows": "UPDATE messages SET content = '9'",
@@ -71,7 +72,8 @@ STATEMENTS: dict[str, str] = {
     "insert into a table of the closure": "INSERT INTO principals VALUES ('eve', 'Eve', 'person', 1.0)",
     "insert into a table outside": "INSERT INTO tickets VALUES (9, 'x', NULL, 'kim')",
     "insert into a table not listed": (
-        "INSERT INTO admin_events (id, created_at, action, details, owner_id) VALUES ('x', 1, 'x', '{}', 'kim')"
+        "INSERT INTO admin_events (id, created_at, action, details, owner_id) "
+        "VALUES ('x', 1, 'x', '{}', 'kim')"
     ),
     "insert through a view": "INSERT INTO open_tickets VALUES (9, 'x')",
     "delete another's row": "DELETE FROM messages WHERE id = 'lee-msg'",

@@ -1,7 +1,7 @@
 """Attempts to write what the profile does not allow, on every level a connection can be reached by.
 
 Each is made outside any operation and in the middle of one, by the guarded connection itself, past its class
-by the base's own cursors, by the driver and by SQLAlchemy; caught and not caught. The whole store is compared.
+by the base's own cursors, by the driver and by SQLAlchemy; caught and not. The whole store is compared.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tests.persistence.guard import kit
 
 Attack = Callable[[Any], object]
 
-# Past the connection's class SQLite refuses these by itself, before it asks anybody: who catches its error goes
-# on in a transaction that nothing has spoiled.
+# Past the connection's class SQLite refuses these by itself, before it asks anybody: who catches its error
+# goes on in a transaction that nothing has spoiled.
 SQLITE_ITSELF = {
     "two statements", "a declared text and another", "create temp index", "vacuum", "write the schema table",
     "delete from the schema table", "delete the guard from the temp schema",
