@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from inspector.actions.fitness import unfit_cell
@@ -15,12 +17,13 @@ if TYPE_CHECKING:
     from persistence.reading.page import Page
     from persistence.statedb import StateDB
 
-__all__ = ["LEAVE_OUT", "SourceRun", "read_source"]
+__all__ = ["LEAVE_OUT", "SourceRun", "merged_order", "read_source"]
 
 LEAVE_OUT = {
     "duplicates": "entries of an order that stand in it twice (the first stays)",
     "dangling": "entries and links that name nothing there is",
     "unreadable": "values that cannot be read, or that no store can keep as they are",
+    "order": "orders that contradict each other (all then follow the run's own)",
     "history": "a status history the rules would not have allowed (the status itself stays)",
 }
 """What may be left out of a copy, by the word that says so."""
@@ -144,6 +147,8 @@ async def read_source(
     for name, order in orders.items():
         orders[name] = [each for each in order if each in kept]
     _links(session, branches, kept, stands)
+    alone = kept.difference(*orders.values())
+    arrival = _arrival([each for each in ids if each in alone], orders, stands)
     transitions = await _all(
         lambda after: db.list_status_transitions("session", session["id"], limit=200, after=after)
     )
@@ -154,7 +159,7 @@ async def read_source(
         session,
         tuple(branches),
         orders,
-        tuple(each for each in ids if each in kept),
+        arrival,
         tuple(transitions),
         signals,
         stands.left,
@@ -217,6 +222,47 @@ def _once(name: str, order: Sequence[Any], stands: _Found) -> list[str]:
         else:
             seen[each] = None
     return list(seen)
+
+
+def _arrival(first: Sequence[str], orders: dict[str, list[str]], stands: _Found) -> tuple[str, ...]:
+    """Every message once, in an order that agrees with all orders of the run: that of their arrival.
+
+    Readers of a managed store are promised that an order is the one of arrival, so orders that contradict
+    each other are told; with `order` left out all of them follow the first one.
+    """
+    merged, sound = merged_order([first, *orders.values()])
+    if not sound:
+        says = "Two orders of the run contradict each other, so its messages cannot have arrived in both."
+        names = [name for name in orders if orders[name]]
+        stands.add("source-order", says, " and ".join(names[:5]), "order")
+        if "order" in stands.left:
+            at = {each: number for number, each in enumerate(merged)}
+            for name, order in orders.items():
+                orders[name] = sorted(order, key=at.__getitem__)
+    return tuple(merged)
+
+
+def merged_order(orders: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
+    """One order of everything, in which whatever stands before something in one of the orders does so too,
+    and whether there is one; where there is none, everything as it is first met."""
+    met = list(dict.fromkeys(each for order in orders for each in order))
+    at = {each: number for number, each in enumerate(met)}
+    after: list[list[int]] = [[] for _ in met]
+    waits = [0] * len(met)
+    for order in orders:
+        for one, other in pairwise(order):
+            after[at[one]].append(at[other])
+            waits[at[other]] += 1
+    ready = [number for number, count in enumerate(waits) if not count]  # ascending, so a heap already
+    out: list[str] = []
+    while ready:
+        number = heappop(ready)
+        out.append(met[number])
+        for later in after[number]:
+            waits[later] -= 1
+            if not waits[later]:
+                heappush(ready, later)
+    return (out, True) if len(out) == len(met) else (met, False)
 
 
 async def _messages(db: StateDB, ids: Sequence[str], stands: _Found, told: Progress) -> frozenset[str]:

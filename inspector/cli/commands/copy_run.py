@@ -18,9 +18,9 @@ from inspector.cli.options import StoreName, store_argument
 @click.option(
     "--leave-out",
     multiple=True,
-    type=click.Choice(["duplicates", "dangling", "unreadable", "history"]),
+    type=click.Choice(["duplicates", "dangling", "unreadable", "order", "history"]),
     help="Go on without these (again for several): entries that stand twice, that name nothing, values that "
-    "cannot be written, a status history the rules do not allow.",
+    "cannot be written, orders that contradict each other, a history the rules do not allow.",
 )
 @gated_options
 def command(store: str, run: str, into: str, leave_out: tuple[str, ...], **given: Any) -> int:
