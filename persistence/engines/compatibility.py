@@ -128,8 +128,8 @@ class CompatibilityEngine:
         refusals = Refusals(self.location.display, self.profile)
         refusals.operation = operation
         raise refusals.refused(
-            "not-in-profile",
             f"{operation} is not an operation this store was admitted for. Nothing was written.",
+            code="not-in-profile",
             expected=", ".join(self.report.operations),
             observed=operation,
         )

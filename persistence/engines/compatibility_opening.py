@@ -87,8 +87,8 @@ def _nothing_to_undo(plan: Plan, refusals: Refusals) -> None:
     """A connection that may write would roll a journal back as soon as it reads."""
     if files.status(plan.path + b"-journal") is not None:
         raise refusals.refused(
-            "journal-beside",
             "A rollback journal lies beside the store. Nothing was opened.",
+            code="journal-beside",
             expected="a store in WAL mode, without a journal",
             observed="a -journal file",
         )
@@ -114,16 +114,16 @@ def _guarded(plan: Plan, connection: GuardedConnection) -> TransactionGuard:
     mode = str(plain.execute("PRAGMA journal_mode").fetchone()[0])
     if mode != "wal":
         raise refusals.refused(
-            "not-wal",
             "The store is not in WAL mode, and its journal mode is not this program's to set.",
+            code="journal-mode",
             expected="journal_mode wal",
             observed=mode,
         )
     again = recursion(plan.writes.profile)
     if again is not None:
         raise refusals.refused(
-            "guard-trigger",
             "A trigger of the store could set itself off again on a guarded connection.",
+            code="guard-trigger",
             expected="no trigger that reaches its own table",
             observed=again,
         )

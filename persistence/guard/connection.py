@@ -45,19 +45,18 @@ class Hold:
 
     def refused_row(self, said: object) -> None:
         """Called by the guard's triggers, within SQLite."""
-        code = "guard-owner" if "owner" in str(said) else "guard-row"
         message = f"The store's guard refused the row: {said}. Nothing was written."
-        self.spoil(self.refusals.refused(code, message, observed=str(said)))
+        self.spoil(self.refusals.refused(message, code="guard-row", observed=str(said)))
 
-    def refuse(self, code: str, message: str, **said: str | None) -> NoReturn:
-        error = self.refusals.refused(code, message, **said)
+    def refuse(self, message: str, *, code: str, **said: str | None) -> NoReturn:
+        error = self.refusals.refused(message, code=code, **said)
         self.spoil(error)
         raise error
 
     def here(self) -> None:
         """Refuses every thread but the driver's own."""
         if threading.get_ident() != self.thread:
-            self.refuse("guard-outside", "The writer's connection belongs to the thread of its driver.")
+            self.refuse("The writer's connection belongs to the thread of its driver.", code="guard-outside")
 
     def admit(self, sql: object) -> Allowed | None:
         """The entry of a statement's text; None for a read of admission. Every other is refused."""
@@ -66,23 +65,23 @@ class Hold:
             return None
         if self.operation is None:
             self.refuse(
-                "guard-outside",
                 "No operation is running on this connection, so no statement runs on it.",
+                code="guard-outside",
                 expected="an operation the profile names",
                 observed=_shown(sql),
             )
         if self.spoiled is not None:
             raise self.refusals.refused(
-                "guard-poisoned",
                 "The transaction was rolled back after a denial; nothing else is run in it.",
+                code="guard-poisoned",
                 observed=str(self.spoiled),
             ) from self.spoiled
         # A subclass of str could compare as one text and be another.
         entry = self.statements.get(sql) if type(sql) is str else None
         if entry is None or self.operation not in entry.operations:
             self.refuse(
-                "guard-statement",
                 "The statement is none of those this operation declares. Nothing of it ran.",
+                code="guard-statement",
                 expected=f"a statement of {self.operation}",
                 observed=_shown(sql),
             )
@@ -95,8 +94,8 @@ class Hold:
         # A sequence of another type could answer differently when it is bound.
         if type(parameters) is not tuple or len(parameters) != len(entry.names):
             self.refuse(
-                "guard-statement",
                 "The values of a declared statement come as one tuple, each in its place.",
+                code="guard-statement",
                 expected=f"{len(entry.names)} values",
                 observed=type(parameters).__name__,
             )
@@ -104,8 +103,8 @@ class Hold:
             value = parameters[position]
             if type(value) is not str or value != self.owner:
                 self.refuse(
-                    "guard-owner",
                     f"A statement on {entry.table} carries another owner. Nothing of it ran.",
+                    code="guard-owner",
                     expected=self.owner,
                     observed=_shown(value),
                 )
@@ -189,8 +188,8 @@ class GuardedConnection(sqlite3.Connection):
         if isinstance(error, sqlite3.Error):
             if denied is not None and error_name(error).startswith("SQLITE_AUTH"):
                 told = hold.refusals.refused(
-                    "guard-denied",
                     f"SQLite was told to deny this: {denied}. Nothing was written.",
+                    code="guard-denied",
                     expected="what the profile lists",
                     observed=denied,
                 )
@@ -215,8 +214,8 @@ class GuardedConnection(sqlite3.Connection):
     def _refuse(self, method: str) -> NoReturn:
         try:
             self.hold.refuse(
-                "guard-connection",
                 f"{method} is closed on the connection of a guarded store. Nothing was done.",
+                code="guard-connection",
                 observed=method,
             )
         finally:

@@ -42,7 +42,7 @@ _REMEDIES = {
         "Let the program that owns the store open it once, so that it undoes what was interrupted."
     ),
     "not-in-profile": "A profile that names the operation would have to be proved and chosen.",
-    "not-wal": (
+    "journal-mode": (
         "The managing application chooses the journal mode; when it uses a write-ahead log the store can be "
         "admitted."
     ),
@@ -60,7 +60,7 @@ class Refusals:
         self.operation: str | None = None
 
     def refused(
-        self, code: str, message: str, *, expected: str | None = None, observed: str | None = None
+        self, message: str, *, code: str, expected: str | None = None, observed: str | None = None
     ) -> StateCompatibilityRefused:
         """The refusal of what the running operation, or whoever else it was, asked for."""
         return StateCompatibilityRefused(

@@ -113,9 +113,9 @@ class TransactionGuard:
             if not self._ceiling.allows(action):
                 authorizer.know(frozenset())
                 self._refuse(
-                    "guard-trigger" if action[4] else "guard-statement",
-                    "A statement of the profile's operations would do more in this store than the profile "
-                    f"allows. {_NOTHING}",
+                    "A statement of the profile's operations would do more here than the profile allows. "
+                    + _NOTHING,
+                    code="guard-trigger" if action[4] else "guard-statement",
                     expected="what the profile lists",
                     observed=words(action),
                 )
@@ -136,7 +136,7 @@ class TransactionGuard:
         """
         hold = self._hold
         if hold.operation is not None:
-            hold.refuse("guard-outside", "An operation is running on this connection already.")
+            hold.refuse("An operation is running on this connection already.", code="guard-outside")
         hold.operation = self._refusals.operation = operation
         hold.spoiled = None
         hold.authorizer.clear()
@@ -196,8 +196,8 @@ class TransactionGuard:
         least, most = entry.changes
         if entry.verb != "select" and not least * times <= changed <= most * times:
             self._refuse(
-                "guard-changes",
                 f"A statement on {entry.table} did not change the rows it was meant to. {_NOTHING}",
+                code="guard-changes",
                 expected=f"{least * times}" if least == most else f"{least * times} to {most * times}",
                 observed=f"{changed} rows",
             )
@@ -207,8 +207,8 @@ class TransactionGuard:
         denied = hold.authorizer.denied
         if hold.spoiled is not None or denied is not None:
             raise self._refusals.refused(
-                "guard-poisoned",
                 f"Something was denied in this transaction, so it is not committed. {_NOTHING}",
+                code="guard-poisoned",
                 observed=denied or str(hold.spoiled),
             ) from hold.spoiled
         if not connection.in_transaction:
@@ -219,8 +219,8 @@ class TransactionGuard:
             if connection.in_transaction:
                 raise
             raise self._refusals.refused(
-                "commit-unknown",
                 "The store ended the transaction while it was committed; whether it was kept is not known.",
+                code="commit-unknown",
                 observed=str(error),
             ) from error
 
@@ -231,8 +231,8 @@ class TransactionGuard:
         found = files.status(self._path)
         if found is None or (found.st_dev, found.st_ino) != self._identity:
             self._refuse(
-                "store-replaced",
                 f"Another file has taken the store's name, or the name is gone. {_NOTHING}",
+                code="store-replaced",
                 expected="the file that was opened",
                 observed="no file" if found is None else "another file",
             )
@@ -244,8 +244,8 @@ class TransactionGuard:
             owner = self._hold.owner
             if not self._plain(self._owner_exists, (owner,)):
                 self._refuse(
-                    "owner-gone",
                     f"The owner is no principal of the store any more. {_NOTHING}",
+                    code="owner-gone",
                     expected=owner,
                     observed="no such principal",
                 )
@@ -255,7 +255,7 @@ class TransactionGuard:
             meta = tuple(self._plain(_META))
         except sqlite3.OperationalError as error:
             self._refuse(
-                "lineage-moved", f"The store's lineage cannot be read. {_NOTHING}", observed=str(error)
+                f"The store's lineage cannot be read. {_NOTHING}", code="lineage-moved", observed=str(error)
             )
         cookie = self._plain("PRAGMA main.schema_version")[0][0]
         moves = self._plain("PRAGMA main.data_version")[0][0]
@@ -271,22 +271,24 @@ class TransactionGuard:
                 return
             if _values(now, "lineage") != _values(before, "lineage"):
                 self._refuse(
-                    "lineage-moved",
                     f"The store's lineage is another one than when it was admitted. {_NOTHING}",
+                    code="lineage-moved",
                     expected=repr(_values(before, "lineage")),
                     observed=repr(_values(now, "lineage")),
                 )
             if now.cookie == before.cookie and now.schema != before.schema:
                 # This connection goes by the number, and would not know its own tables.
                 self._refuse(
-                    "schema-hidden",
                     f"The schema has changed while its number was set back. {_NOTHING}",
+                    code="schema-hidden",
                     expected="a new PRAGMA schema_version with a new schema",
                     observed=f"{now.cookie} as before",
                 )
         self._admit_again()
         if before is not None and not self._firing <= self._know():
-            self._refuse("guard-lost", f"The guard's own triggers are gone from this connection. {_NOTHING}")
+            self._refuse(
+                f"The guard's own triggers are gone from this connection. {_NOTHING}", code="guard-lost"
+            )
         self._baseline = now
 
     def _admit_again(self) -> None:
@@ -328,21 +330,21 @@ class TransactionGuard:
         hold = self._hold
         if hold.spoiled is not None:
             raise self._refusals.refused(
-                "guard-poisoned",
                 f"Something was denied in this transaction, which was rolled back. {_NOTHING}",
+                code="guard-poisoned",
                 observed=str(hold.spoiled),
             ) from hold.spoiled
         self._refuse(
-            "guard-ended",
             f"The store ended the transaction by itself. {_NOTHING}",
+            code="guard-ended",
             expected="the transaction that was begun",
             observed="none",
         )
 
     def _refuse(
-        self, code: str, message: str, *, expected: str | None = None, observed: str | None = None
+        self, message: str, *, code: str, expected: str | None = None, observed: str | None = None
     ) -> NoReturn:
-        raise self._refusals.refused(code, message, expected=expected, observed=observed)
+        raise self._refusals.refused(message, code=code, expected=expected, observed=observed)
 
 
 def _values(baseline: Baseline, key: str) -> list[Any]:

@@ -310,7 +310,7 @@ async def test_an_adapter_that_swaps_the_owner_meets_the_trigger(
     try:
         with pytest.raises(StateCompatibilityRefused) as refused:
             await engine.run("create_progression", kit.progression, transaction="progression")
-        assert refused.value.code in ("guard-owner", "owner-gone")
+        assert refused.value.code in ("guard-row", "owner-gone")
     finally:
         sqlite3.register_adapter(str, str)
     assert kit.digest(path) == before

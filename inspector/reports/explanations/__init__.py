@@ -58,6 +58,7 @@ TOPICS = {
     "server": "the way to a server",
     "writing": "writing",
     "operations": "recording a run into a managed store",
+    "guard": "what holds the connection to a managed store",
     "program": "this program",
 }
 """The files of pages, in the order they are listed."""
