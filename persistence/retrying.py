@@ -27,12 +27,16 @@ async def retried(call: Callable[[], Awaitable[T]], *, patience: float = PATIENC
 
     asking = tenacity.AsyncRetrying(
         retry=tenacity.retry_if_exception_type(BusyError),
-        wait=tenacity.wait_exponential_jitter(_FIRST, _LONGEST, jitter=_JITTER),
+        wait=tenacity.wait_exponential(multiplier=_FIRST, max=_LONGEST) + tenacity.wait_random(0, _JITTER),
         stop=tenacity.stop_after_delay(patience),
         sleep=asyncio.sleep,
         reraise=True,
     )
-    return await asking(call)
+
+    async def once() -> T:
+        return await call()
+
+    return await asking(once)
 
 
 async def to_its_end(work: Awaitable[T]) -> T:
