@@ -307,6 +307,7 @@ class TableShape:
     indexes: tuple[Index, ...] = ()
     triggers: tuple[tuple[str, str], ...] = ()  # (name, SQL)
     has_rowid: bool = True
+    without_rowid: bool = False  # made so (SQLite)
     strict: bool = False
     sql: str | None = None
     group: str | None = None  # ADR-0055 D1 group, when the table is one of the operational schema

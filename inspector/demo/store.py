@@ -26,10 +26,10 @@ class StoreWriter:
     """Gathers rows, given as columns, until they are written."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self.rows: dict[str, list[dict[str, Any]]] = {}
 
     def add(self, table: str, **columns: Any) -> None:
-        self._rows.setdefault(table, []).append(columns)
+        self.rows.setdefault(table, []).append(columns)
 
     def progression(self, progression: str, created_at: float, ids: Iterable[str]) -> None:
         self.add("progressions", id=progression, created_at=created_at, collection=json.dumps(list(ids)))
@@ -40,11 +40,11 @@ class StoreWriter:
 
     async def _make(self, path: Path, created_at: float) -> None:
         async with natively(path) as db, db.transaction() as transaction:
-            await transaction.insert_rows(self._rows)
+            await transaction.insert_rows(self.rows)
             moment = str(int(created_at))
             await transaction.execute("UPDATE schema_meta SET value = ? WHERE key = 'created_at'", [moment])
 
     async def write(self, db: StateDB) -> None:
         """These rows, into a store that is open."""
         async with db.transaction() as transaction:
-            await transaction.insert_rows(self._rows)
+            await transaction.insert_rows(self.rows)

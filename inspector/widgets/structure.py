@@ -82,7 +82,7 @@ def _kind(shape: TableShape) -> str:
     words = [] if shape.kind == "table" else [shape.kind if shape.kind == "view" else f"{shape.kind} table"]
     if shape.strict:
         words.append("STRICT")
-    if shape.kind == "table" and not shape.has_rowid:
+    if shape.without_rowid:
         words.append("WITHOUT ROWID")
     return ", ".join(words)
 

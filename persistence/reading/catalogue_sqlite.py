@@ -126,6 +126,7 @@ def _shape(
         checks=checks(sql),
         indexes=indexes,
         has_rowid=not without_rowid and not taken >= _ROWID_NAMES,
+        without_rowid=without_rowid,
         strict=strict,
         sql=sql,
     )
