@@ -1,7 +1,8 @@
 """How long a test waits for nothing; a plugin that conftest registers.
 
 Textual's pilot takes the process for idle once 20 ms have passed almost without work, after every key and
-pause. The same is asked here over 4 ms: what is waited for is the same, four fifths of the waiting are not.
+pause: a little longer than one frame lasts. Frames are made shorter here, and the waiting with them. What is
+waited for stays the same.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import gc
 
 import pytest
 import textual._wait as waiting
+from textual import constants
 
-_LOOK = 0.004
+_FASTER = 4
 
-waiting.SLEEP_GRANULARITY, waiting.SLEEP_IDLE = _LOOK, _LOOK / 20
+constants.MAX_FPS *= _FASTER  # type: ignore[misc]
+waiting.SLEEP_GRANULARITY /= _FASTER
+waiting.SLEEP_IDLE /= _FASTER
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -133,6 +133,8 @@ def in_child(code: str, *arguments: object) -> None:
 _HOT = """
     path, committed, pending, drop, size = sys.argv[1:6]
     c = sqlite3.connect(path, isolation_level=None)
+    c.execute("PRAGMA synchronous = OFF")
+    c.execute("BEGIN")
     c.execute('CREATE TABLE IF NOT EXISTS schema_meta ("key" TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
     c.execute("CREATE TABLE filler (id INTEGER PRIMARY KEY, pad TEXT)")
     c.execute("INSERT OR REPLACE INTO schema_meta VALUES ('version','4')")
@@ -140,6 +142,8 @@ _HOT = """
         c.execute("INSERT OR REPLACE INTO schema_meta VALUES ('lineage', ?)", (committed,))
     c.execute("CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY)")
     c.executemany("INSERT INTO filler(pad) VALUES (?)", [('x' * 900,)] * int(size))
+    c.execute("COMMIT")
+    c.execute("PRAGMA synchronous = FULL")  # a journal that was never synced promises nothing
     c.execute("PRAGMA cache_size = 4")
     c.execute("PRAGMA cache_spill = 1")
     c.execute("BEGIN IMMEDIATE")
