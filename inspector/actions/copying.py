@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector.actions.fitness import unfit
@@ -237,10 +236,10 @@ def _history(run: SourceRun) -> _History:
     known = code if code in REASON_CODES else None
     if faults:
         stands = Obstacle(
-            "source-history",
-            "The status history of the run is not one the rules allow.",
-            len(faults),
-            tuple(faults[:3]),
+            code="source-history",
+            says="The status history of the run is not one the rules allow.",
+            count=len(faults),
+            examples=tuple(faults[:3]),
             leave_out="history",
             left_out="history" in run.left,
         )
@@ -254,8 +253,8 @@ def _history(run: SourceRun) -> _History:
 
 
 _RUNNING = Obstacle(
-    "source-running",
-    "The run has not ended, so there is no whole run to copy yet.",
+    code="source-running",
+    says="The run has not ended, so there is no whole run to copy yet.",
     examples=("running",),
     expected="a run that has ended",
 )
@@ -263,8 +262,8 @@ _RUNNING = Obstacle(
 
 def _unknown_status(status: object) -> Obstacle:
     return Obstacle(
-        "source-status",
-        "The run has a status that a run cannot have.",
+        code="source-status",
+        says="The run has a status that a run cannot have.",
         examples=(f"{status!r:.40}",),
         expected=", ".join(STATUSES["session"]),
     )
@@ -317,7 +316,15 @@ async def _taken(target: StateDB, run: SourceRun) -> list[Obstacle]:
     if not taken:
         return []
     says = "Ids of the run are taken in the managed store, and a copy keeps its ids."
-    return [Obstacle("id-taken", says, len(taken), tuple(islice(taken, 5)), expected="ids that are free")]
+    return [
+        Obstacle(
+            code="id-taken",
+            says=says,
+            count=len(taken),
+            examples=tuple(taken[:5]),
+            expected="ids that are free",
+        )
+    ]
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ class _Found:
         self.left = frozenset(left)
         self._seen: dict[str, tuple[str, str | None, list[str], int]] = {}
 
-    def add(self, code: str, says: str, example: str, leave_out: str | None = None) -> None:
+    def add(self, *, code: str, says: str, example: str, leave_out: str | None = None) -> None:
         said, flag, examples, count = self._seen.setdefault(code, (says, leave_out, [], 0))
         if len(examples) < _EXAMPLES:
             examples.append(example)
@@ -184,7 +184,12 @@ def _readable(table: str, row: dict[str, Any], stands: _Found) -> None:
     for column, value in row.items():
         fault = unfit_cell(table, column, value)
         if fault is not None:
-            stands.add("source-unreadable", _SPOILED, f"{table}.{column}: {fault}", "unreadable")
+            stands.add(
+                code="source-unreadable",
+                says=_SPOILED,
+                example=f"{table}.{column}: {fault}",
+                leave_out="unreadable",
+            )
             row[column] = None
 
 
@@ -197,15 +202,20 @@ async def _orders(
         name = row.get("progression_id")
         if not isinstance(name, str) or name in out:
             if not isinstance(name, str):
-                stands.add("source-no-order", "An order of messages has no id.", owner)
+                stands.add(code="source-no-order", says="An order of messages has no id.", example=owner)
             continue
         transcript = await db.transcript(name)
         out[name] = []
         if transcript.state == "missing":
-            stands.add("source-dangling", _DANGLING, f"progression {name} of {owner}", "dangling")
+            stands.add(
+                code="source-dangling",
+                says=_DANGLING,
+                example=f"progression {name} of {owner}",
+                leave_out="dangling",
+            )
         elif transcript.state not in ("list", "empty"):
             says = f"An order of messages is {transcript.state}."
-            stands.add("source-no-order", says, f"progression {name} of {owner}")
+            stands.add(code="source-no-order", says=says, example=f"progression {name} of {owner}")
         else:
             out[name] = _once(name, await db.get_progression(name), stands)
     return out
@@ -215,10 +225,20 @@ def _once(name: str, order: Sequence[Any], stands: _Found) -> list[str]:
     seen: dict[str, None] = {}
     for at, each in enumerate(order):
         if not isinstance(each, str) or "\0" in each or unfit_cell("messages", "id", each) is not None:
-            stands.add("source-dangling", _DANGLING, f"#{at + 1} of {name}, which is no id", "dangling")
+            stands.add(
+                code="source-dangling",
+                says=_DANGLING,
+                example=f"#{at + 1} of {name}, which is no id",
+                leave_out="dangling",
+            )
         elif each in seen:
             says = "Entries stand twice in an order of messages."
-            stands.add("source-duplicates", says, f"#{at + 1} of {name}: {each}", "duplicates")
+            stands.add(
+                code="source-duplicates",
+                says=says,
+                example=f"#{at + 1} of {name}: {each}",
+                leave_out="duplicates",
+            )
         else:
             seen[each] = None
     return list(seen)
@@ -234,7 +254,7 @@ def _arrival(first: Sequence[str], orders: dict[str, list[str]], stands: _Found)
     if not sound:
         says = "Two orders of the run contradict each other, so its messages cannot have arrived in both."
         names = [name for name in orders if orders[name]]
-        stands.add("source-order", says, " and ".join(names[:5]), "order")
+        stands.add(code="source-order", says=says, example=" and ".join(names[:5]), leave_out="order")
         if "order" in stands.left:
             at = {each: number for number, each in enumerate(merged)}
             for name, order in orders.items():
@@ -274,13 +294,20 @@ async def _messages(db: StateDB, ids: Sequence[str], stands: _Found, told: Progr
         for each in chunk:
             row = found.get(each)
             if row is None:
-                stands.add("source-dangling", _DANGLING, f"message {each}", "dangling")
+                stands.add(
+                    code="source-dangling", says=_DANGLING, example=f"message {each}", leave_out="dangling"
+                )
                 continue
             fault = _fault(row)
             if fault is None:
                 kept.add(each)
             else:
-                stands.add("source-unreadable", _SPOILED, f"message {each}: {fault}", "unreadable")
+                stands.add(
+                    code="source-unreadable",
+                    says=_SPOILED,
+                    example=f"message {each}: {fault}",
+                    leave_out="unreadable",
+                )
         told(Told(first + len(chunk), len(ids), "messages looked at"))
     return frozenset(kept)
 
@@ -304,7 +331,12 @@ def _links(
     linked += [(branch, "system_msg_id", f"branch {branch['id']}") for branch in branches]
     for row, column, owner in linked:
         if row.get(column) is not None and row[column] not in kept:
-            stands.add("source-dangling", _DANGLING, f"{column} of {owner}: {row[column]}", "dangling")
+            stands.add(
+                code="source-dangling",
+                says=_DANGLING,
+                example=f"{column} of {owner}: {row[column]}",
+                leave_out="dangling",
+            )
             row[column] = None
 
 
@@ -326,7 +358,12 @@ async def _signals(db: StateDB, session: str, stands: _Found) -> tuple[int, froz
             if fault is None:
                 count += 1
                 continue
-            stands.add("source-unreadable", _SPOILED, f"signal {row.get('seq')}: {fault}", "unreadable")
+            stands.add(
+                code="source-unreadable",
+                says=_SPOILED,
+                example=f"signal {row.get('seq')}: {fault}",
+                leave_out="unreadable",
+            )
             spoiled.add(row["id"])
         after = page.next
         if after is None:

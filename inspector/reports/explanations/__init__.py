@@ -59,6 +59,7 @@ TOPICS = {
     "writing": "writing",
     "operations": "recording a run into a managed store",
     "guard": "what holds the connection to a managed store",
+    "actions": "the gate, and recording or copying a run",
     "program": "this program",
 }
 """The files of pages, in the order they are listed."""
