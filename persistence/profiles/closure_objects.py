@@ -119,10 +119,20 @@ class _Source:
 
 
 def _may_hold(text: str, name: str) -> bool:
-    """Whether the text can name it at all; a quote within a name is written twice."""
-    if name in text:
-        return True
-    return any(mark in name and name.replace(mark, mark * 2) in text for mark in "\"'`")
+    """Whether the text can name it at all: as a word of its own; a quote within a name is written twice."""
+    return _holds(text, name) or any(
+        mark in name and _holds(text, name.replace(mark, mark * 2)) for mark in "\"'`"
+    )
+
+
+def _holds(text: str, name: str) -> bool:
+    at = text.find(name)
+    while at >= 0:
+        around = text[max(at - 1, 0) : at] + text[at + len(name) : at + len(name) + 1]
+        if not any(mark.isalnum() or mark in "_$" or mark >= "\x80" for mark in around):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 def _shadows(entries: Iterable[Entry], virtual: Entry) -> list[str]:

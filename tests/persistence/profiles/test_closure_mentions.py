@@ -1,0 +1,109 @@
+"""Which tables a trigger or view names: held against what SQLite itself resolves when it prepares them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from persistence.profiles.closure_mentions import mentions
+from persistence.profiles.tokens import tokens
+
+TABLES = "CREATE TABLE {name} (id INTEGER PRIMARY KEY, a, b, messages, sessions)"
+NAMES = ("sessions", "messages", "tickets", "feed", "odd name", "lone")
+
+BODIES = (
+    "INSERT INTO feed (a) VALUES (NEW.id)",
+    "INSERT INTO 'messages' (a) VALUES (1)",
+    'INSERT OR IGNORE INTO "odd name" (a) VALUES (1)',
+    "REPLACE INTO [messages] (a) VALUES (1)",
+    "UPDATE sessions SET messages = 1",
+    "UPDATE OR FAIL `messages` SET a = 'sessions'",
+    "UPDATE feed SET (a, b) = (SELECT a, b FROM messages WHERE id = 1)",
+    "UPDATE feed SET a = s.a FROM sessions AS s, messages AS m WHERE s.id = m.id",
+    "DELETE FROM messages WHERE id = OLD.id",
+    "DELETE FROM feed WHERE a IN lone",
+    "DELETE FROM feed WHERE a NOT IN (SELECT id FROM sessions)",
+    "SELECT messages, sessions FROM feed",
+    "SELECT 'messages', \"feed\".messages FROM feed /* sessions */ -- messages",
+    "SELECT a IS NOT DISTINCT FROM b, messages FROM feed",
+    "SELECT 1 FROM feed AS messages WHERE messages.a = 1",
+    "SELECT f.a FROM feed f JOIN (messages m JOIN sessions s ON m.id = s.id) ON f.id = m.id",
+    "SELECT f.a FROM feed f LEFT OUTER JOIN messages m ON (f.id, 1) = (m.id, 1), sessions s WHERE f.a IN (s.a, 2)",
+    "SELECT (SELECT count(*) FROM sessions), a FROM feed GROUP BY a, messages ORDER BY a, sessions",
+    "SELECT x.value, messages.a FROM feed, json_each(feed.a) AS x, messages",
+    "SELECT a FROM feed UNION ALL SELECT m.a FROM (SELECT a, b FROM tickets) AS t, messages m LIMIT 1, 2",
+    "INSERT INTO feed (a) SELECT a FROM messages WHERE true ON CONFLICT (id) DO UPDATE SET a = 1, b = 2",
+    "INSERT INTO feed (a, messages) VALUES (1, CASE WHEN NEW.a THEN 'sessions' ELSE \"NEW\".b END)",
+    "SELECT count(*) OVER (PARTITION BY f.a, f.messages ORDER BY f.b, f.sessions), t.a FROM feed f, tickets t",
+)
+
+
+def _store() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("CREATE TABLE lone (a)")
+    for name in NAMES[:-1]:
+        connection.execute(TABLES.format(name=f'"{name}"'))
+    return connection
+
+
+def _resolved(connection: sqlite3.Connection, statement: str, inner: str) -> set[str]:
+    """The tables SQLite reads or writes within the trigger or view when it prepares the statement."""
+    found: set[str] = set()
+    acts = (sqlite3.SQLITE_READ, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+
+    def ask(action: int, table: str | None, _: str | None, __: str | None, within: str | None) -> int:
+        if action in acts and within == inner and table is not None:
+            found.add(table)
+        return sqlite3.SQLITE_OK
+
+    connection.set_authorizer(ask)
+    try:
+        connection.execute(f"EXPLAIN {statement}").fetchall()
+    finally:
+        connection.set_authorizer(None)
+    return found
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_triggers_tables_are_those_sqlite_resolves(body: str) -> None:
+    head = "CREATE TRIGGER fires AFTER UPDATE OF a, b ON tickets WHEN NEW.a IS NOT NULL"
+    sql = f"{head} BEGIN {body}\n; END"
+    with closing(_store()) as connection:
+        connection.execute(sql)
+        found = mentions(tokens(sql))
+        theirs = _resolved(connection, "UPDATE tickets SET a = 1", "fires")
+        # The row itself is read and written under the trigger's own table; json_each is no table of the store.
+        named = {name for name in found.names if name in NAMES}
+        assert named - {"tickets"} == theirs - {"tickets", "json_each"}
+
+
+@pytest.mark.parametrize("query", [body for body in BODIES if body.startswith("SELECT")])
+def test_a_views_tables_are_those_sqlite_resolves(query: str) -> None:
+    sql = f"CREATE VIEW shows AS {query}"
+    with closing(_store()) as connection:
+        connection.execute(sql)
+        theirs = _resolved(connection, "SELECT * FROM shows", "shows")
+        assert {name for name in mentions(tokens(sql)).names if name in NAMES} == theirs & set(NAMES)
+
+
+def test_the_statements_that_write_are_told_with_their_verbs() -> None:
+    found = mentions(
+        tokens(
+            "CREATE TRIGGER t BEFORE DELETE ON x BEGIN "
+            "INSERT INTO a SELECT 1 FROM b; UPDATE c SET d = 1; DELETE FROM e; REPLACE INTO f VALUES (1); END"
+        )
+    )
+    assert [(write.verb, write.table) for write in found.writes] == [
+        ("insert", "a"),
+        ("update", "c"),
+        ("delete", "e"),
+        ("insert", "f"),
+    ]
+    assert found.reads == {"b"}
+
+
+def test_a_common_table_expression_under_a_tables_name_counts_as_the_table() -> None:
+    sql = "CREATE VIEW v AS WITH messages (a) AS (SELECT 1) SELECT a FROM messages"
+    assert "messages" in mentions(tokens(sql)).names
