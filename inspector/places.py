@@ -14,7 +14,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["APPLICATION", "Kind", "cache_dir", "config_dir", "config_file", "state_dir", "write_atomically"]
+__all__ = [
+    "APPLICATION",
+    "Kind",
+    "cache_dir",
+    "config_dir",
+    "config_file",
+    "profiles_dir",
+    "state_dir",
+    "write_atomically",
+]
 
 APPLICATION = "store-inspector"
 
@@ -30,6 +39,11 @@ def config_dir(environ: Mapping[str, str] | None = None) -> Path:
 
 def config_file(environ: Mapping[str, str] | None = None) -> Path:
     return config_dir(environ) / "config.toml"
+
+
+def profiles_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the user's own compatibility profiles are."""
+    return config_dir(environ) / "profiles"
 
 
 def state_dir(environ: Mapping[str, str] | None = None) -> Path:

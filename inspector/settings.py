@@ -41,6 +41,12 @@ def _word(value: Any) -> str:
     return value.strip()
 
 
+def _exact(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("expected a name, exactly as it is spelled")
+    return value
+
+
 def _truth(value: Any) -> bool:
     if isinstance(value, bool):
         return value
@@ -113,6 +119,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("mouse", True, "Whether the program takes the mouse (else the terminal selects text).", _truth),
     Setting("history", True, "Whether opened stores are remembered.", _truth),
     Setting("recents", 20, "How many opened stores are remembered.", _count(200)),
+    Setting(
+        "profile", None, "The compatibility profile, by name, name@version or path; none is picked.", _word
+    ),
+    Setting("owner", None, "The principal whose rows are written, where the profile has owners.", _exact),
     Setting("keymap", {}, "Keys for bindings by their id, as a table; the help names the ids.", _keys),
     Setting("writes", {}, "What gated writes are forbidden, as a table: `forbid_exposed_sqlite`.", _policy),
 )
@@ -129,6 +139,8 @@ class Settings:
     mouse: bool
     history: bool
     recents: int
+    profile: str | None
+    owner: str | None
     keymap: Mapping[str, str]
     writes: Mapping[str, bool]
     origins: Mapping[str, str]

@@ -23,6 +23,8 @@ COMMANDS: dict[str, str] = {
     "artifacts": "List recorded outcomes, or the files expected of a run.",
     "definitions": "List authored texts and versions, and what changed.",
     "tables": "List a store's tables, or the rows of one.",
+    "admit": "Say whether a managed store is admitted under a profile, and why.",
+    "profile": "Derive, check, show, list and compare compatibility profiles.",
     "copy-run": "Copy a run of any store into a managed one, through the gate.",
     "record": "Record a run from JSON Lines in a managed store.",
     "probe": "Write the smallest fresh run, to see that a store takes one.",

@@ -16,7 +16,16 @@ from persistence.errors import ProfileError
 from persistence.profiles.document import NAME, parse
 from persistence.profiles.records import Profile
 
-__all__ = ["SHIPPED", "Entry", "entries", "load_profile", "read_text", "user_directory"]
+__all__ = [
+    "SHIPPED",
+    "Entry",
+    "entries",
+    "find",
+    "load_profile",
+    "names_a_profile",
+    "read_text",
+    "user_directory",
+]
 
 SHIPPED = Path(__file__).parent / "shipped"
 _LARGEST = 4 * 1024 * 1024
@@ -51,11 +60,28 @@ def load_profile(
     Names are looked for in `directories` (None: the user's, `user_directory()`) and in the shipped catalogue.
     Raises ProfileError: not found, found twice, not readable, or wrong in itself.
     """
+    path = find(name, directories=directories)
+    return parse(read_text(path), str(path))
+
+
+def find(
+    name: str | os.PathLike[str], *, directories: Sequence[str | os.PathLike[str]] | None = None
+) -> Path:
+    """The path of the document that `load_profile` would read; it need not be there when a path was given."""
     if isinstance(name, os.PathLike) or "/" in name or os.sep in name or name.endswith(".toml"):
-        path = Path(name).expanduser()
-        return parse(read_text(path), str(path))
-    found = _named(name, directories)
-    return parse(read_text(found.path), str(found.path))
+        return Path(name).expanduser()
+    return _named(name, directories).path
+
+
+def names_a_profile(name: str) -> bool:
+    """Whether a word is taken for a profile where a store could stand as well: it ends in `.toml`, or is the
+    name of a document that is found."""
+    wanted, at, version = name.partition("@")
+    if name.endswith(".toml"):
+        return True
+    return NAME.match(wanted) is not None and any(
+        one.name == wanted and (not at or str(one.version) == version) for one in entries()
+    )
 
 
 def entries(directories: Sequence[str | os.PathLike[str]] | None = None) -> tuple[Entry, ...]:

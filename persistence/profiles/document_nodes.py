@@ -13,7 +13,7 @@ from typing import Any
 from persistence.profiles.document_lines import KeyPath, line_of, lines_of
 from persistence.profiles.toml_text import key as toml_key
 
-__all__ = ["Document", "Fault", "Node"]
+__all__ = ["Document", "Fault", "Node", "dotted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Document:
         if self._lines is None:
             # Only a document with faults is read a second time.
             self._lines = lines_of(self.text)
-        self.faults.append(Fault(_dotted(path), message, line_of(self._lines, path), blank))
+        self.faults.append(Fault(dotted(path), message, line_of(self._lines, path), blank))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,8 @@ def _kind(value: Any) -> str:
     return words.get(type(value), f"a {type(value).__name__}")
 
 
-def _dotted(path: KeyPath) -> str:
+def dotted(path: KeyPath) -> str:
+    """A path as TOML writes it, with positions in brackets."""
     said = ""
     for part in path:
         if isinstance(part, int):

@@ -27,6 +27,7 @@ def show(as_json: bool) -> None:
     found = settings.load()
     where = {
         "config": str(found.file),
+        "profiles": str(places.profiles_dir()),
         "state": str(places.state_dir()),
         "cache": str(places.cache_dir()),
     }

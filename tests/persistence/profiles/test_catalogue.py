@@ -109,7 +109,7 @@ def test_what_is_not_there_and_what_cannot_be_read(tmp_path: Path) -> None:
 def test_the_user_directory_is_the_applications(own_places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from inspector import places
 
-    assert catalogue.user_directory() == places.config_dir() / "profiles"
+    assert catalogue.user_directory() == places.profiles_dir() == places.config_dir() / "profiles"
     monkeypatch.delenv("STORE_INSPECTOR_CONFIG_DIR")
     assert catalogue.user_directory() == places.config_dir() / "profiles"
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
