@@ -191,7 +191,7 @@ async def open_compatibility(
         except BaseException:
             await engine.close()
             raise
-        held.pop_all()
+        engine._held = held.pop_all()
     return engine
 
 

@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -93,6 +94,12 @@ _ENTRIES: tuple[Callable[[], Allowed], ...] = (
 
 def factory(profile: Profile, owner: str | None) -> WriteSet:
     return write_set(profile, owner, [make() for make in _ENTRIES])
+
+
+def ownerless(profile: Profile, owner: str | None) -> WriteSet:
+    """The same statements where no parameter is held to an owner."""
+    made = [make() for make in _ENTRIES]
+    return write_set(profile, owner, [replace(entry, owner=()) for entry in made])
 
 
 def live_message(number: int, owner: str = "kim") -> Steps[int]:
