@@ -50,7 +50,7 @@ def _scrub() -> None:
 
 _scrub()
 
-pytest_plugins = ["tests.acceptance.plugin", "tests.pace", "tests.postgres", "tests.native"]
+pytest_plugins = ["tests.acceptance.plugin", "tests.pace", "tests.postgres", "tests.native", "tests.managed"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

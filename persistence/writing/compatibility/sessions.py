@@ -179,14 +179,14 @@ def _create_session(run: Running, session: Mapping[str, Any]) -> Prepared:
 
     def steps() -> Steps[None]:
         yield from run.held(row)
+        if row["invocation_id"] is not None:
+            yield from _counted(run, row["invocation_id"], at)
         yield from run.insert(NEW_SESSION, values)
         if status is not None:
             assert reason is not None
             why = {"status_reason_code": reason, "status_reason_summary": "", "status_evidence_refs": []}
             yield run.call(FIRST_REASON, k_id=row["id"], **row_values(table("sessions"), why, "sqlite"))
             yield from first_transition(run, row["id"], status, reason, "create_session")
-        if row["invocation_id"] is not None:
-            yield from _counted(run, row["invocation_id"], at)
 
     return steps
 
