@@ -258,7 +258,8 @@ def _lineage(application: object) -> str:
 
 
 def _name_for(application: object) -> str:
-    words = re.sub(r"[^a-z0-9]+", "-", str(application).lower()).strip("-") if application else ""
+    said = application if isinstance(application, str) else ""
+    words = re.sub(r"[^a-z0-9]+", "-", said.lower()).strip("-")
     return f"{words}-fresh-run" if NAME.match(words) and words != LINEAGE else "derived"
 
 

@@ -47,7 +47,7 @@ class Document:
         try:
             found = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as error:
-            message, line = _place(str(error))
+            message, line = _place(str(error), self.text)
             self.faults.append(Fault("", f"this is not TOML: {message}", line))
             return None
         except RecursionError:
@@ -170,8 +170,11 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"; is {close[0]} meant?" if close else f"; known are {', '.join(known)}"
 
 
-def _place(message: str) -> tuple[str, int | None]:
+def _place(message: str, text: str) -> tuple[str, int | None]:
     """What `tomllib` says, and the line it names at the end: `... (at line 3, column 7)`."""
+    end = " (at end of document)"
+    if message.endswith(end):
+        return message.removesuffix(end), text.rstrip("\n").count("\n") + 1
     head, found, tail = message.rpartition(" (at line ")
     if not found:
         return message, None
