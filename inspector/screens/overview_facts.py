@@ -44,6 +44,8 @@ def _lines(facts: StoreFacts, read: ReadInfo | None, report: LineageReport | Non
     kept = [f"journal {facts.journal_mode}" if facts.journal_mode else "", facts.encoding or ""]
     if facts.page_size:
         kept.append(f"pages of {formats.size(facts.page_size)}")
+    if facts.backend == "postgresql":  # what comes in another order than of a file
+        kept += [f"text ordered by {facts.extra.get('text_order') or 'the server'}", "rows by key"]
     words = ", ".join(safe.text(word) for word in kept if word)
     if words:
         yield _fact("kept as", (words, ".plain"))

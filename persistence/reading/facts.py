@@ -107,9 +107,12 @@ async def _server_parts(snapshot: Snapshot) -> dict[str, Any]:
         " current_setting('server_encoding'),"
         " (SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r','v','m','p','f')"
         " AND NOT pg_table_is_visible(c.oid) AND c.relnamespace NOT IN"
-        " (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\\_%' OR nspname = 'information_schema'))"
+        " (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\\_%' OR nspname = 'information_schema')),"
+        # What text is ordered by; the column's name changed twice.
+        " (SELECT coalesce(to_jsonb(d)->>'datlocale', to_jsonb(d)->>'daticulocale', d.datcollate::text)"
+        " FROM pg_database d WHERE d.datname = current_database())"
     )
-    version, size, encoding, elsewhere = row if row is not None else (None, None, None, None)
+    version, size, encoding, elsewhere, order = row if row is not None else (None,) * 5
     return {
         "backend": "postgresql",
         "size": size,
@@ -118,5 +121,5 @@ async def _server_parts(snapshot: Snapshot) -> dict[str, Any]:
         "library": f"PostgreSQL {version}",
         "exposed_to_wal_reset": None,
         "encoding": encoding,
-        "extra": {"tables_in_other_schemas": elsewhere},
+        "extra": {"tables_in_other_schemas": elsewhere, "text_order": order},
     }

@@ -82,3 +82,4 @@ async def test_what_it_is(twins: Twins, place: str) -> None:
         shown = "\n".join(screen_lines(pilot))
         assert "lionagi" in shown and "PostgreSQL" in shown
         assert twins.secret not in shown
+        assert place != "overview" or "text ordered by C, rows by key" in shown
