@@ -39,6 +39,7 @@ from inspector.widgets.section_list import SectionList
 from inspector.widgets.tall_list import TallList
 
 if TYPE_CHECKING:
+    from persistence.location import StoreLocation
     from persistence.profiles import AdmissionReport, Finding, Profile
     from persistence.profiles.catalogue import Entry as Document
 
@@ -53,6 +54,7 @@ VIEWS = (("findings", "findings"), ("writes", "write ceiling"), ("links", "links
 class _Answer(NamedTuple):
     """What was asked, as it was read anew, and what the answer is."""
 
+    location: StoreLocation
     choice: Choice
     report: AdmissionReport
 
@@ -157,7 +159,7 @@ class AdmissionPlace(Place):
         async def work() -> _Answer:
             profile = await read_profile(name or (before.source if before is not None else ""))
             asked = choice.under(profile) if name is not None else _with(choice, profile)
-            return _Answer(asked, await admitted(location, asked))
+            return _Answer(location, asked, await admitted(location, asked))
 
         self.loads.start("admission", work)
         self._tell()
@@ -173,7 +175,10 @@ class AdmissionPlace(Place):
                 self.findings.select("profile 0")
         else:
             answer: _Answer = message.value
-            before, (self.inspector.session.choice, self.report) = self.report, answer
+            if answer.location != self.inspector.location:
+                return  # another store was opened meanwhile
+            before, self.report = self.report, answer.report
+            self.inspector.session.choice = answer.choice
             self._finding = None
             self._show()
             if before is None or before.profile != answer.report.profile:

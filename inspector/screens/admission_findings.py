@@ -99,6 +99,9 @@ def answers(report: AdmissionReport) -> Iterator[Section]:
         note = f"{formats.several(refusing, 'finding')} that {'refuses' if refusing == 1 else 'refuse'}"
         title = STORE if table is None else safe.text(table, limit=80)
         yield Section(f"findings {table}", title, entries, note if refusing else "to know")
+    if report.notices:
+        told = (Entry(f"notice {number}", _told(notice.text)) for number, notice in enumerate(report.notices))
+        yield Section("notices", "what to know", tuple(told))
     held = {table: facts for table, facts in report.holds.items() if sum(facts.values())}
     facts = sum(sum(each.values()) for each in held.values())
     if held:
@@ -137,6 +140,14 @@ def _finding(number: int, finding: Finding) -> Entry:
         )
 
     return Entry(f"finding {number}", build, FindingOf(finding))
+
+
+def _told(text: str) -> Build:
+    def build(room: int) -> list[Line]:
+        rows = wrap([Run(safe.text(text))], room - 4)
+        return prefixed(Run("    "), rows, first=Run("  ▲ ", "notice"))
+
+    return build
 
 
 def _held(table: str, facts: Mapping[str, int]) -> Entry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inspector.comparing import NotCompared, Span, compare
-from inspector.typeset.lines import Line, Run, line_width, visible, wrap
+from inspector.typeset.lines import Line, Run, clipped, line_width, visible, wrap
 
 __all__ = ["LEAST", "sides"]
 
@@ -30,7 +30,7 @@ def sides(expected: str | None, observed: str | None, room: int) -> list[Line]:
     if stacked:
         left = [row for one, _ in pairs for row in one]
         right = [row for _, other in pairs for row in other]
-        return [heads[0], *left, heads[1], *right]
+        return [clipped(heads[0], room), *left, clipped(heads[1], room), *right]
     out = [_beside(*heads, half)]
     for one, other in pairs:
         height = max(len(one), len(other))

@@ -1,0 +1,451 @@
+"""The place Admission: every key, every drifted store, and that asking changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.admitting import Choice
+from inspector.screens.admission_choice import OperationsChooser, OwnerChooser, ProfileChooser
+from inspector.screens.admission_finding import FindingScreen
+from inspector.screens.help import help_content
+from inspector.screens.refused import RefusedPlace
+from inspector.widgets.failure import FailurePanel
+from tests.inspector.admission.desks import DRIFTED, admit, changed, desk, place_of, states
+from tests.inspector.driving import CONTROLS, driven, screen_text, settled, typed
+from tests.persistence.stores import make_store
+
+
+async def press(pilot: Pilot[Any], *keys: str) -> str:
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot, rounds=2)
+    return screen_text(pilot)
+
+
+# -- nothing is chosen by itself ----------------------------------------------------------------------------
+
+
+@pytest.mark.adr("0128-D2-03")
+async def test_nothing_is_chosen_until_a_person_chooses(tmp_path: Path) -> None:
+    """The profiles are listed, the one made for this application is marked, and none is asked."""
+    async with driven(desk(tmp_path), "admission") as pilot:
+        place = place_of(pilot)
+        text = screen_text(pilot)
+        assert place.report is None and place.choice == Choice()
+        assert "p profile none" in text and "? no profile is chosen" in text
+        assert "made for acme-desk, which manages this store" in text
+        assert "made for harbour-master, another application" in text
+        for key in ("w", "a"):
+            assert "choose a profile first" in await press(pilot, key)
+        await press(pilot, "r")
+        assert place.report is None
+
+
+async def test_choosing_a_profile_asks_and_the_owner_is_still_nobody(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission") as pilot:
+        place = await admit(pilot, owner=None)
+        assert place.report is not None and not place.report.admitted
+        assert [finding.code for finding in place.report.findings] == ["owner-missing"]
+        assert "w owner nobody yet" in screen_text(pilot)
+
+
+async def test_admitted_in_one_line(tmp_path: Path) -> None:
+    store = desk(tmp_path)
+    before = states(tmp_path)
+    async with driven(store, "admission") as pilot:
+        place = await admit(pilot)
+        text = screen_text(pilot)
+        assert place.report is not None and place.report.admitted
+        assert "✓ admitted  10 tables, " in text and "w owner kim" in text and "a operations all 1" in text
+        assert "✓ holds" in text and "settled, " in text
+    assert states(tmp_path) == before
+
+
+# -- each drifted store -------------------------------------------------------------------------------------
+
+
+@pytest.mark.adr("0128-D2-16")
+@pytest.mark.parametrize("name", DRIFTED)
+async def test_each_drifted_store_says_what_and_why(name: str, tmp_path: Path) -> None:
+    """Cause, both sides, why and remedy are on the screen; no byte of the store changes."""
+    code, where, expected, observed = DRIFTED[name]
+    store = desk(tmp_path, name)
+    before = states(tmp_path)
+    async with driven(store, "admission", size=(140, 40)) as pilot:
+        place = await admit(pilot)
+        assert place.report is not None
+        at = [finding.code for finding in place.report.findings].index(code)
+        assert place.findings.select(f"finding {at}")
+        await settled(pilot)
+        text = screen_text(pilot)
+        finding = place.report.findings[at]
+        assert "✗ refused" in text and where in text and code in text
+        for words in (expected, observed, "expected", "observed", "why", "what to do"):
+            assert words in text, words
+        for sentence in (finding.why, finding.remedy):
+            assert all(word in text for word in sentence.split()), sentence
+    assert states(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["desk-mail", "desk-follow-up"])
+async def test_stacked_at_80_columns_the_finding_opens_over_the_list(name: str, tmp_path: Path) -> None:
+    code, where, expected, observed = DRIFTED[name]
+    async with driven(desk(tmp_path, name), "admission", size=(80, 30)) as pilot:
+        place = await admit(pilot)
+        assert place.report is not None
+        at = [finding.code for finding in place.report.findings].index(code)
+        assert not place.query_one("#admission-finding").display
+        place.findings.select(f"finding {at}")
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, FindingScreen)
+        text = screen_text(pilot)
+        for words in (where, expected, observed, "why", "what to do", "what it means"):
+            assert words in text, words
+        await press(pilot, "y")
+        assert code in pilot.app.clipboard and "what to do: " in pilot.app.clipboard
+        await press(pilot, "j", "k", "escape")
+        assert place_of(pilot) is place
+
+
+async def test_every_difference_is_found_at_once_and_grouped_by_table(tmp_path: Path) -> None:
+    store = changed(
+        tmp_path,
+        "ALTER TABLE sessions ADD COLUMN mood TEXT",
+        "ALTER TABLE messages ADD COLUMN tone TEXT",
+        "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM session_signals WHERE ts < 0; END",
+        "CREATE INDEX plain ON messages (role)",
+    )
+    async with driven(store, "admission", size=(120, 50)) as pilot:
+        place = await admit(pilot)
+        assert place.report is not None
+        rows = [line.strip() for line in screen_text(pilot).split("\n")]
+        heads = [n for n, row in enumerate(rows) if row.startswith(("messages ", "sessions "))]
+        assert len(heads) >= 2
+        tables = {finding.table for finding in place.report.findings}
+        assert {"sessions", "messages"} <= tables and len(place.report.refusing) >= 4
+        assert any("▲" in row and "plain" in row for row in rows)
+
+
+# -- choosing -----------------------------------------------------------------------------------------------
+
+
+async def test_p_takes_a_name_a_path_and_says_what_is_wrong_with_one(tmp_path: Path) -> None:
+    broken = tmp_path / "mine.toml"
+    broken.write_text('name = "mine"\nversion = "one"\n')
+    store = desk(tmp_path)
+    async with driven(store, "admission") as pilot:
+        place = place_of(pilot)
+        await press(pilot, "p")
+        assert isinstance(pilot.app.screen, ProfileChooser)
+        await press(pilot, "j", "k", "escape")
+        assert place.report is None
+        await press(pilot, "p", "tab")
+        await typed(pilot, "acme-desk-fresh-run")
+        await press(pilot, "enter")
+        assert place.choice.profile is not None and place.report is not None
+        first = place.report
+        await press(pilot, "p", "tab")
+        await typed(pilot, str(broken))
+        text = await press(pilot, "enter")
+        assert pilot.app.screen is place and place.query_one(FailurePanel).display, text
+        assert "mine.toml" in text and place.report is first
+        await press(pilot, "escape")
+        assert not place.query_one(FailurePanel).display
+
+
+async def test_a_profile_in_the_users_directory_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from persistence.profiles.catalogue import SHIPPED
+
+    monkeypatch.setenv("STORE_INSPECTOR_CONFIG_DIR", str(tmp_path / "config"))
+    mine = tmp_path / "config" / "profiles"
+    mine.mkdir(parents=True)
+    text = (SHIPPED / "acme-desk-fresh-run.toml").read_text("utf-8")
+    (mine / "ours.toml").write_text(text.replace('name = "acme-desk-fresh-run"', 'name = "ours"', 1))
+    (mine / "torn.toml").write_text("name = \n")
+    async with driven(desk(tmp_path), "admission") as pilot:
+        text = screen_text(pilot)
+        assert "ours@1  user" in text and "torn  user" in text and "✗ cannot be used" in text
+        await press(pilot, "enter")
+        place = place_of(pilot)
+        assert place.choice.profile is not None and place.choice.profile.identity == "ours@1"
+
+
+async def test_w_lists_the_principals_and_takes_any_name_exactly(tmp_path: Path) -> None:
+    store = changed(tmp_path, "INSERT INTO principals VALUES (' blank ', 'B', 'person', 0)")
+    async with driven(store, "admission") as pilot:
+        place = await admit(pilot, owner=None)
+        text = await press(pilot, "w")
+        assert isinstance(pilot.app.screen, OwnerChooser)
+        assert "nobody yet" in text and "lee  Lee  person" in text
+        await press(pilot, "escape")
+        assert place.choice.owner is None
+        await press(pilot, "w", "tab", "space", *"blank", "space", "enter")
+        assert place.choice.owner == " blank " and place.report is not None and place.report.admitted
+        await press(pilot, "w", "tab", *"pat", "enter")
+        assert [finding.code for finding in place.report.findings] == ["owner-unknown"]
+        await press(pilot, "w", "home", "enter")
+        assert place.choice.owner is None
+
+
+async def test_a_chooses_what_is_asked_for(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission", size=(120, 50)) as pilot:
+        place = await admit(pilot)
+        profile = place.choice.profile
+        assert profile is not None
+        await press(pilot, "a")
+        assert isinstance(pilot.app.screen, OperationsChooser)
+        text = await press(pilot, "space")
+        assert "· create_progression" in text and "✓ create_session" in text
+        await press(pilot, "j", "k", "enter")
+        assert place.choice.operations == profile.operations[1:]
+        text = screen_text(pilot)
+        assert f"a operations {len(profile.operations) - 1} of {len(profile.operations)}" in text
+        assert place.report is not None and place.report.operations == profile.operations[1:]
+        await press(pilot, "a", "a", "enter")
+        assert place.choice.operations is None
+        await press(pilot, "a", "a", "escape")
+        assert place.choice.operations is None
+
+
+@pytest.mark.adr("0128-D2-17")
+async def test_an_operation_the_profile_does_not_name_is_refused(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission", size=(120, 50)) as pilot:
+        place = await admit(pilot)
+        profile = place.choice.profile
+        assert profile is not None
+        place._operations_chosen(_asking(*profile.operations, "set_progression"))
+        await settled(pilot)
+        assert place.report is not None and [one.code for one in place.report.findings] == [
+            "operation-unlisted"
+        ]
+        await press(pilot, "a")
+        assert "✓ set_progression  not in this profile" in screen_text(pilot)
+        await press(pilot, "escape")
+        await press(pilot, "shift+tab")
+        assert "✗ set_progression  not in the profile" in screen_text(pilot)
+
+
+def _asking(*operations: str) -> Any:
+    from inspector.screens.admission_choice import Chosen
+
+    return Chosen(operations=operations)
+
+
+async def test_the_head_is_clicked(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission") as pilot:
+        await pilot.click("#admission-verdict", offset=(6, 0))
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, ProfileChooser)
+        await press(pilot, "escape")
+        await admit(pilot, owner=None)
+        await pilot.click("#admission-choice", offset=(40, 0))
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, OwnerChooser)
+
+
+# -- views --------------------------------------------------------------------------------------------------
+
+
+async def test_tab_goes_through_the_views(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path, "desk-priority"), "admission", size=(120, 50)) as pilot:
+        place = await admit(pilot)
+        text = await press(pilot, "tab")
+        assert place.view == "writes" and place.ceiling.has_focus
+        assert "sessions  46 columns" in text and "✗  priority" in text and "i when made" in text
+        text = await press(pilot, "tab")
+        assert place.view == "links" and "◂─ tickets" in text and "outside the profile's tables" in text
+        assert "session_id + owner_id  goes with it" in text and "first_msg_id, last_msg_id" in text
+        text = await press(pilot, "tab")
+        assert place.view == "promises" and "owner_id of every row names one of principals.id" in text
+        assert "never move back" in text and "✓ create_session" in text
+        await press(pilot, "tab")
+        assert place.view == "findings" and place.findings.has_focus
+        await press(pilot, "shift+tab")
+        assert place.view == "promises"
+        await press(pilot, "escape")
+        assert place.view == "findings"
+
+
+async def test_the_write_ceiling_says_why_a_column_is_left_out(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path, "desk-mail"), "admission", size=(120, 50)) as pilot:
+        place = await admit(pilot)
+        await press(pilot, "tab")
+        ceiling = place.ceiling
+        for column, words in (
+            ("desk_pinned", "left out when a row is made, and never changed: "),
+            ("owner_id", "always the owner, and never changed"),
+            ("user_label", "left out when a row is made, and may be changed later: "),
+            ("name", "written when a row is made, and may be changed later"),
+            ("id", "written when a row is made, and never changed"),
+            ("source_kind", "check-changed: see the findings"),
+        ):
+            assert ceiling.select("sessions", column)
+            await settled(pilot)
+            text = screen_text(pilot)
+            assert f"sessions.{column}  " in text and words in text, column
+        profile = place.choice.profile
+        assert profile is not None
+        reason = profile.writes["sessions"].unwritten["desk_pinned"]
+        ceiling.select("sessions", "desk_pinned")
+        await settled(pilot)
+        assert reason in screen_text(pilot) and "INTEGER, never empty, else 0" in screen_text(pilot)
+
+
+async def test_before_an_answer_every_view_is_empty_and_nothing_fails(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission") as pilot:
+        await press(pilot, "tab", "left", "right", "j", "tab", "j", "tab", "j", "tab")
+        assert place_of(pilot).view == "findings"
+
+
+# -- taking away --------------------------------------------------------------------------------------------
+
+
+async def test_y_copies_the_report(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path, "desk-mail"), "admission") as pilot:
+        text = await press(pilot, "y")
+        assert "there is no answer yet" in text
+        await admit(pilot)
+        await press(pilot, "y")
+        assert pilot.app.clipboard.startswith("## Admission of") and "check-changed" in pilot.app.clipboard
+
+
+@pytest.mark.parametrize(("downs", "ending"), [(0, ".md"), (1, ".json"), (2, ".html")])
+async def test_e_writes_the_report(downs: int, ending: str, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    store = desk(tmp_path, "desk-mail")
+    async with driven(store, "admission") as pilot:
+        await admit(pilot)
+        await press(pilot, "e", *["down"] * downs, "enter")
+        field = pilot.app.screen.query_one("#export-path")
+        assert field.value.endswith(ending)  # type: ignore[attr-defined]
+        field.value = str(tmp_path / "out" / f"report{ending}")  # type: ignore[attr-defined]
+        await press(pilot, "enter")
+    written = (tmp_path / "out" / f"report{ending}").read_text("utf-8")
+    assert "check-changed" in written
+    if ending == ".json":
+        assert json.loads(written)["admission"]["admitted"] is False
+    assert written.startswith({".md": "## ", ".json": "{", ".html": "<!doctype html>"}[ending])
+
+
+# -- the store moves, others, none --------------------------------------------------------------------------
+
+
+async def test_r_asks_again(tmp_path: Path) -> None:
+    store = desk(tmp_path)
+    async with driven(store, "admission") as pilot:
+        place = await admit(pilot)
+        assert place.report is not None and place.report.admitted
+        connection = sqlite3.connect(store)
+        connection.execute("ALTER TABLE sessions ADD COLUMN mood TEXT")
+        connection.commit()
+        connection.close()
+        await press(pilot, "r")
+        assert place.choice.owner == "kim"
+        assert [finding.code for finding in place.report.findings] == ["column-extra"]
+
+
+async def test_the_choice_goes_with_the_store(tmp_path: Path) -> None:
+    store = desk(tmp_path)
+    async with driven(store, "admission") as pilot:
+        place = await admit(pilot)
+        await press(pilot, "1", "3")
+        assert place_of(pilot) is place and place.choice.owner == "kim"
+        pilot.app.session.open(str(desk(tmp_path, "desk-mail")))  # type: ignore[attr-defined]
+        await settled(pilot)
+        assert pilot.app.session.choice == Choice()  # type: ignore[attr-defined]
+
+
+async def test_an_answer_for_a_store_that_was_left_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspector.screens import admission as module
+    from persistence.location import locate
+
+    async with driven(desk(tmp_path), "admission") as pilot:
+        place = await admit(pilot, owner=None)
+        before, asked = place.report, module.admitted
+
+        async def late(*arguments: Any) -> Any:
+            pilot.app.session.location = locate(str(tmp_path / "another.db"))  # type: ignore[attr-defined]
+            return await asked(*arguments)
+
+        monkeypatch.setattr(module, "admitted", late)
+        place._ask(place.choice.owned_by("kim"))
+        await settled(pilot)
+        assert place.report is before and place.choice.owner is None
+
+
+async def test_a_store_of_ours_is_refused_for_what_it_is(tmp_path: Path) -> None:
+    make_store(tmp_path / "state.db")
+    async with driven(tmp_path / "state.db", "admission") as pilot:
+        place = await admit(pilot, owner=None)
+        assert place.report is not None and place.report.findings[0].code == "lineage-own"
+        assert "✗ refused" in screen_text(pilot)
+        text = await press(pilot, "w")
+        assert isinstance(pilot.app.screen, OwnerChooser) and "owner of the rows" in text
+
+
+async def test_a_store_that_does_not_open_is_told_as_well(tmp_path: Path) -> None:
+    store = tmp_path / "notes.db"
+    store.write_text("these are notes, and no database at all" * 40)
+    async with driven(store, "admission") as pilot:
+        if isinstance(pilot.app.screen, RefusedPlace):
+            await press(pilot, "3")
+        place = await admit(pilot, owner=None)
+        assert place.report is not None and place.report.findings[0].code == "not-a-store"
+        await press(pilot, "w", *"kim", "enter")
+        assert place.choice.owner == "kim"
+        await press(pilot, "r", "escape")
+        assert isinstance(pilot.app.screen, RefusedPlace)
+
+
+async def test_names_of_the_schema_never_act(tmp_path: Path) -> None:
+    """Markup, control sequences and direction marks in names and SQL are shown, not obeyed."""
+    nasty = "[@click=app.quit]x[/] \x1b[31m \u202e"
+    store = changed(
+        tmp_path,
+        f'ALTER TABLE sessions ADD COLUMN "{nasty}" TEXT',
+        f"CREATE TRIGGER \"{nasty} t\" AFTER INSERT ON messages BEGIN SELECT '{nasty}'; END",
+        f"INSERT INTO principals VALUES ('{nasty}', '{nasty}', 'person', 0)",
+    )
+    async with driven(store, "admission", size=(140, 50)) as pilot:
+        place = await admit(pilot, owner=None)
+        seen = screen_text(pilot)
+        for keys in (
+            ("w",),
+            ("down",) * 4,
+            ("enter",),
+            ("j", "j", "enter"),
+            ("escape", "tab"),
+            ("tab",),
+            ("y",),
+        ):
+            seen += await press(pilot, *keys)
+        assert "[@click=app.quit]x[/]" in seen and not CONTROLS.search(seen)
+        assert place.choice.owner == nasty and not CONTROLS.search(pilot.app.clipboard)
+
+
+async def test_help_says_what_the_signs_mean(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission", size=(120, 60)) as pilot:
+        text = help_content(place_of(pilot)).plain
+        for words in (
+            "Choose the profile",
+            "Choose whose rows",
+            "refuses: nothing can be written",
+            "closure",
+        ):
+            assert words in text
+
+
+async def test_the_palette_offers_the_place_and_its_keys(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "overview") as pilot:
+        await press(pilot, "ctrl+p", *"admission", "enter")
+        assert place_of(pilot)
