@@ -131,9 +131,10 @@ def _guarded(plan: Plan, connection: GuardedConnection) -> TransactionGuard:
         plain.execute(f"PRAGMA {setting}")
     sqlite3.Connection.create_function(connection, SPOIL, 1, connection.hold.refused_row)
     found = triggers(plan.writes.profile, plan.writes.owner)
+    assert plan.location.path is not None
     guard = TransactionGuard(
         connection,
-        plan.path,
+        plan.location.path,  # as it was given: a link may be turned
         plan.identity,
         plan.writes.profile,
         plan.readmit,

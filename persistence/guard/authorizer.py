@@ -39,11 +39,8 @@ class Ceiling:
         self._readable |= {folded(incoming.table) for incoming in profile.closure.incoming}
         if profile.owner is not None:
             self._readable.add(folded(profile.owner.principals))
-        self._triggers = {
-            folded(shape.name): {folded(name) for name in (*shape.writes, *shape.touches)}
-            for shape in profile.closure.objects
-            if shape.kind == "trigger"
-        }
+        # What a declared trigger of the store reads is its manager's; what it writes is bounded as ours is.
+        self._triggers = {folded(shape.name) for shape in profile.closure.objects if shape.kind == "trigger"}
 
     def allows(self, action: Action) -> bool:
         kind, first, second, database, trigger = action
@@ -52,19 +49,18 @@ class Ceiling:
         if kind == sqlite3.SQLITE_FUNCTION:
             return folded(second or "") not in _DENIED_FUNCTIONS
         table = folded(first or "")
-        declared = self._triggers.get(folded(trigger or ""), set())
         if kind == sqlite3.SQLITE_READ:
-            return table in self._readable or table in declared
+            return table in self._readable or folded(trigger or "") in self._triggers
         if database != "main":
             return False
         if kind == sqlite3.SQLITE_INSERT:
-            return table in self._inserts or table in declared
+            return table in self._inserts
         if kind == sqlite3.SQLITE_UPDATE:
             if table == "sqlite_master":
                 # Asked when json_each is first used on a connection, as its table is declared. A real
                 # update of it fails all the same: the schema is not writable.
                 return True
-            return folded(second or "") in self._updates.get(table, ()) or table in declared
+            return folded(second or "") in self._updates.get(table, ())
         return False
 
 
@@ -85,10 +81,10 @@ class Authorizer:
     ) -> int:
         """SQLITE_OK or SQLITE_DENY, never SQLITE_IGNORE."""
         action = (kind, first, second, database, trigger)
-        if action in self._known:
-            return sqlite3.SQLITE_OK
         if self._seen is not None:
             self._seen.add(action)
+            return sqlite3.SQLITE_OK
+        if action in self._known:
             return sqlite3.SQLITE_OK
         if kind == sqlite3.SQLITE_TRANSACTION and first is not None and first == self.door:
             return sqlite3.SQLITE_OK
