@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from persistence.basics import Progress, StoreFacts
     from persistence.lineage import LineageReport
     from persistence.location import StoreLocation
+    from persistence.profiles.records import AdmissionReport, Profile
 
 __all__ = ["Asked", "plain", "tell"]
 
@@ -25,11 +26,13 @@ LARGE = 256 * 1024 * 1024
 
 
 class Asked(NamedTuple):
-    """How `doctor` is asked: of which store (None: the default one), and in which form."""
+    """How `doctor` is asked: of which store (None: the default one), how, and under which profile."""
 
     store: str | None = None
     as_json: bool = False
     trace: bool = False
+    profile: Profile | None = None
+    owner: str | None = None
 
 
 def plain(arguments: Sequence[str]) -> Asked | None:
@@ -56,14 +59,31 @@ def _tell(asked: Asked) -> int:
     from inspector.reports.lineage import exit_status
     from persistence.location import locate
 
-    report, facts = _examined(locate(asked.store))
+    location = locate(asked.store)
+    report, facts = _examined(location)
     if report.read_only.refusal is not None and not report.exists:
         raise report.read_only.refusal
+    admission = _admission(location, asked)
     if asked.as_json:
-        write(f"{doctor.document(report, facts)}\n")
+        write(f"{doctor.document(report, facts, admission)}\n")
     else:
         write("".join(f"{line}\n" for line in doctor.doctor_lines(facts, report, trace=asked.trace)))
-    return exit_status(report)
+    if admission is None:
+        return exit_status(report)
+    from inspector.reports.admission import admission_lines
+    from inspector.reports.admission import exit_status as admitted
+
+    if not asked.as_json:
+        write("".join(f"{line}\n" for line in ("", *admission_lines(admission, trace=asked.trace))))
+    return admitted(admission)
+
+
+def _admission(location: StoreLocation, asked: Asked) -> AdmissionReport | None:
+    if asked.profile is None:
+        return None
+    from persistence.profiles.admission import admit
+
+    return admit(location, asked.profile, owner=asked.owner)
 
 
 def _examined(location: StoreLocation) -> tuple[LineageReport, StoreFacts]:

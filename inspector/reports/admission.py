@@ -28,6 +28,7 @@ __all__ = [
     "markdown",
     "trace_lines",
     "verdict",
+    "verdict_shape",
 ]
 
 ELSEWHERE = "the store, and what was asked"
@@ -105,9 +106,19 @@ def _held(report: AdmissionReport) -> Iterator[tuple[str, str]]:
             yield (safe.text(table) if table else "from outside"), said
 
 
+_CONCERNS = {
+    "keys": ("primary key", "primary keys"),
+    "uniques": ("unique key", "unique keys"),
+    "indexes": ("index", "indexes"),
+    "links": ("foreign key", "foreign keys"),
+    "incoming": ("foreign key", "foreign keys"),
+    "objects": ("trigger or view", "triggers and views"),
+}
+
+
 def _held_words(concern: str, number: int) -> str:
-    one = {"indexes": "index"}.get(concern, concern.removesuffix("s"))
-    return f"{number} {one if number == 1 else concern}"
+    one, many = _CONCERNS.get(concern, (concern.removesuffix("s"), concern))
+    return f"{number} {one if number == 1 else many}"
 
 
 # -- data (DESIGN 10) ------------------------------------------------------------------------------------
@@ -116,15 +127,35 @@ def _held_words(concern: str, number: int) -> str:
 def document(report: AdmissionReport) -> str:
     """The whole answer as JSON text: what `admit --json` prints and the *Admission* screen exports."""
     from inspector.reports import shapes
-    from persistence.errors import StateCompatibilityRefused
 
     parts: dict[str, Any] = {"store": _store_shape(report), "admission": admission_shape(report)}
+    if (refusal := _refusal(report)) is not None:
+        parts["refusal"] = refusal
+    text: str = shapes.document(**parts)
+    return text
+
+
+def verdict_shape(report: AdmissionReport) -> dict[str, Any]:
+    """The answer as an entry of `verdicts.compatibility`, beside what lineage says."""
+    return {
+        "profile": report.profile,
+        "opens": report.admitted,
+        "why": verdict(report),
+        "refusal": _refusal(report),
+        "notices": [one.sentence for one in report.findings if not one.refuses],
+    }
+
+
+def _refusal(report: AdmissionReport) -> dict[str, Any] | None:
+    from inspector.reports import shapes
+    from persistence.errors import StateCompatibilityRefused
+
     try:
         report.check()
     except StateCompatibilityRefused as refusal:
-        parts["refusal"] = shapes.value(refusal.as_dict())
-    text: str = shapes.document(**parts)
-    return text
+        found: dict[str, Any] = shapes.value(refusal.as_dict())
+        return found
+    return None
 
 
 def _store_shape(report: AdmissionReport) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from inspector.reports.lineage import beside_lines, trace_lines, verdict_lines
 
 if TYPE_CHECKING:
     from persistence.lineage.report import LineageReport
+    from persistence.profiles.records import AdmissionReport
     from persistence.records import Cell, FileFacts, StoreFacts
 
 __all__ = ["doctor_lines", "doctor_shape", "document", "facts_of", "whose"]
@@ -105,12 +106,17 @@ def doctor_shape(facts: StoreFacts) -> dict[str, Any]:
     }
 
 
-def document(report: LineageReport, facts: StoreFacts) -> str:
+def document(report: LineageReport, facts: StoreFacts, admission: AdmissionReport | None = None) -> str:
     """The whole answer as JSON text: what `doctor --json` prints and the *Lineage* screen exports."""
     from inspector.reports import shapes
     from inspector.reports.lineage import lineage_shape
 
     parts = {**doctor_shape(facts), **lineage_shape(report)}
+    if admission is not None:
+        from inspector.reports.admission import admission_shape, verdict_shape
+
+        parts["verdicts"]["compatibility"].append(verdict_shape(admission))
+        parts["admission"] = admission_shape(admission)
     if report.read_only.refusal is not None:
         parts["refusal"] = report.read_only.refusal.as_dict()
     text: str = shapes.document(store=shapes.store_shape(facts), **parts)
