@@ -12,7 +12,7 @@ from persistence.engines.statements import Steps
 from persistence.errors import LostRaceError
 from persistence.schema.known import TERMINAL, entity_type
 from persistence.writing.compatibility.columns import later
-from persistence.writing.compatibility.declarations import OWNER_OF, Insert, Operation, Own, Read, Update
+from persistence.writing.compatibility.declarations import Insert, Operation, Own, Read, Update
 from persistence.writing.compatibility.given import identity
 from persistence.writing.compatibility.running import Prepared, Running
 from persistence.writing.native.lifecycle import Change, Rejected, after, prepare, rejection
@@ -227,7 +227,7 @@ UPDATE_STATUS = Operation(
         "probe: the end",
     ),
     requires=(Own("sessions", "entity_id", held_by_update=True),),
-    writes=(*OF_A_STATUS, OWNER_OF["sessions"]),
+    writes=OF_A_STATUS,
     keeps=("clocks-forward", "status-with-history", "one-owner"),
     prepare=_update_status,
     leaves="an administrative event, and nothing else, when the lifecycle rejects the change",
