@@ -94,6 +94,8 @@ class ProgressionPlace(Place):
 
     def _show(self, shared: frozenset[str]) -> None:
         if self.transcript is not None:
+            if shared and self.grid.source is not None:
+                self.grid.plan.measured = False  # the word for it is wider than what was there before
             self.grid.show(ProgressionSource(self.transcript, shared))
 
     async def _survey(self, report: Report) -> None:
@@ -153,7 +155,7 @@ class ProgressionPlace(Place):
             kind = "run" if user.table == "sessions" else "branch"
             name = user.name if isinstance(user.name, str) and user.name.strip() else user.id
             pieces.append(
-                Piece(line((f"{kind} ", "quiet"), (safe.clip(safe.text(name), 30), "plain")), weight=4)
+                Piece(line((f"{kind} ", "quiet"), (safe.clip(safe.text(name), 48), "plain")), weight=4)
             )
         if not self.users and not self.loads.running("users"):
             pieces.append(Piece(line(("used by nobody", "quiet")), weight=4))

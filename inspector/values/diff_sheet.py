@@ -56,7 +56,7 @@ class DiffSheet:
 
     @property
     def says(self) -> str:
-        return f"{formats.count(self.found.added)} lines came, {formats.count(self.found.removed)} went"
+        return f"{formats.several(self.found.added, 'line')} came, {formats.count(self.found.removed)} went"
 
     def lines(self, index: int, width: int) -> Sequence[Line]:
         entry = self._entries[index]
