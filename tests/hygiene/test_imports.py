@@ -82,6 +82,29 @@ def test_doctor_is_quick(words: list[str], store: str) -> None:
     assert not found & {"sqlalchemy", "aiosqlite", "asyncio", "platformdirs", "importlib.metadata", "rich"}
 
 
+@pytest.fixture(scope="module")
+def managed(store: str) -> str:
+    return str(Path(store).with_name("managed.db"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["admit", "STORE", "--profile", "acme-desk-fresh-run", "--owner", "kim"],
+        ["profile", "list"],
+        ["profile", "show", "acme-desk-fresh-run"],
+        ["profile", "derive", "STORE"],
+    ],
+    ids=lambda words: "-".join(words[:2]),
+)
+def test_admission_needs_no_engine(words: list[str], managed: str) -> None:
+    """Everything is asked through the standard library's `sqlite3`; SQL text alone needs a tokenizer."""
+    found = by_command(*(managed if word == "STORE" else word for word in words))
+    assert not found & {"textual", "rich", "sqlalchemy", "aiosqlite", "asyncio", "asyncpg", "platformdirs"}
+    if words[1] in ("list", "show"):
+        assert "sqlglot" not in found
+
+
 def test_the_demo_is_built_without_what_it_does_not_need(tmp_path: Path) -> None:
     found = by_command("demo", "--build-only", "--dir", str(tmp_path / "gallery"))
     assert not found & {"textual", "sqlalchemy", "sqlite3", "asyncio"}
