@@ -154,11 +154,13 @@ class Gate:
         return all(step.held for step in self.steps)
 
     def refusal(self, *, until: str = "lineage") -> StoreError | None:
-        """The first step up to `until` that does not hold, as the error it is; None when all of them do."""
-        for step in self.steps[: STEPS.index(until) + 1]:
-            if not step.held:
-                return step.refusal or self._not_yet(step)
-        return None
+        """Why nothing goes through: the first step up to `until` that is known not to hold, or else the first
+        that is not known to. None when all of them hold."""
+        shut = [step for step in self.steps[: STEPS.index(until) + 1] if not step.held]
+        first = next((step for step in shut if step.refusal is not None), None)
+        if first is not None:
+            return first.refusal
+        return self._not_yet(shut[0]) if shut else None
 
     def _not_yet(self, step: Step) -> StoreError:
         return StoreError(
@@ -184,8 +186,8 @@ class Gate:
             return self.refused(shut)
         assert self.plan is not None and self.profile is not None
         plan, profile, owner = self.plan, self.profile, self.owner
-        begun = await asyncio.to_thread(self.journal.append, self._entry("begun", plan))
         try:
+            begun = await asyncio.to_thread(self.journal.append, self._entry("begun", plan))
             outcome = await self._write(plan, profile, owner, told)
         finally:
             self.shut()
@@ -233,9 +235,10 @@ class Gate:
 
     def tried(self) -> Outcome:
         """Ends a dry run: up to the preview everything holds, and the writer is not opened."""
-        shut = next((step for step in self.steps[1:5] if not step.held), None)
-        if shut is not None:
-            return self.refused(shut.refusal or self._not_yet(shut))
+        shut = [step for step in self.steps[1:5] if not step.held]
+        first = next((step.refusal for step in shut if step.refusal is not None), None)
+        if shut:
+            return self.refused(first or self._not_yet(shut[0]))
         self.journal.append(self._entry("tried", self.plan))
         run = None if self.plan is None else self.plan.run
         self.shut()
