@@ -29,6 +29,14 @@ ROLES: frozenset[str] = frozenset(
         "badge-writes",
         "here",  # the current place, the current tab
         "found",  # a search hit
+        # What Markdown and JSON are made of.
+        "em",
+        "struck",
+        "underlined",
+        "json-key",
+        "json-text",
+        "json-number",
+        "json-word",
     }
 )
 

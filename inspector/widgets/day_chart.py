@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector import formats
-from inspector.roles import ROLES
 from inspector.typeset.lines import Line, line
+from inspector.widgets.role_style import role_style
 
 if TYPE_CHECKING:
     from persistence.reading.overview import Activity
@@ -37,7 +36,6 @@ def columns(values: Sequence[int], height: int) -> list[str]:
 class DayChart(Widget):
     """Words, `rows` lines of columns, and the days they begin and end with."""
 
-    COMPONENT_CLASSES = {*ROLES}  # noqa: RUF012
     DEFAULT_CSS = "DayChart { height: auto; width: 1fr; padding: 0 1; }"
 
     def __init__(self, *, rows: int = 3, id: str | None = None) -> None:
@@ -62,11 +60,8 @@ class DayChart(Widget):
         lines = self._lines(width)
         if y >= len(lines) or width <= 0:
             return Strip.blank(max(0, width), base)
-        segments = [Segment(run.text, base + self._role(run.role)) for run in lines[y]]
+        segments = [Segment(run.text, base + role_style(self, run.role)) for run in lines[y]]
         return Strip(segments).crop_extend(0, width, base)
-
-    def _role(self, role: str) -> Style:
-        return self.get_component_rich_style(role, partial=True) if role else Style.null()
 
     def _lines(self, width: int) -> list[Line]:
         activity = self._activity

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,8 +17,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector import safe
-from inspector.roles import ROLES
 from inspector.typeset.lines import Line, clipped, line_width
+from inspector.widgets.role_style import role_style
 
 __all__ = ["Piece", "PieceFlow", "PieceLine", "laid_out"]
 
@@ -88,7 +87,6 @@ class PieceLine(Widget):
     DEFAULT_CSS = """
     PieceLine { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: clip; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(ROLES)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -122,15 +120,9 @@ class PieceLine(Widget):
                 Style(underline=True) if piece is self._under and piece.action is not None else Style.null()
             )
             text = clipped(piece.text, room - start)
-            segments += [Segment(run.text, base + self._role(run.role) + over) for run in text]
+            segments += [Segment(run.text, base + role_style(self, run.role) + over) for run in text]
             column = start + line_width(text)
         return Strip(segments).crop_extend(0, max(0, room), base)
-
-    def _role(self, roles: str) -> Style:
-        style = Style.null()
-        for role in roles.split():
-            style += self.get_component_rich_style(role, partial=True)
-        return style
 
     def _at(self, x: int, y: int = 0) -> tuple[int, Piece] | None:
         laid = sorted(self.laid(), key=lambda entry: entry[0])

@@ -16,9 +16,9 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from inspector.roles import ROLES
 from inspector.typeset.lines import Line, Run
 from inspector.widgets import thin_bar as _thin_bar  # noqa: F401 (sets the scroll bars)
+from inspector.widgets.role_style import role_style
 
 __all__ = ["GUTTER", "Spot", "TallView"]
 
@@ -26,7 +26,6 @@ GUTTER = 1
 """Cells left and right of every line; the cursor's bar stands in the left one."""
 COUNTED = 2048
 """Entries of a list whose lines are counted for the scroll bar."""
-TEXT_ROLES = ("em", "struck", "underlined", "json-key", "json-text", "json-number", "json-word")
 
 
 class Spot(NamedTuple):
@@ -42,7 +41,7 @@ class TallView(ScrollView, can_focus=True):
     # The bar's cell is kept free: lines laid out before the bar comes would be a cell too wide.
     DEFAULT_CSS = "TallView { overflow-y: auto; scrollbar-gutter: stable; }"
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*ROLES, *TEXT_ROLES, "list--cursor", "list--bar"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor", "list--bar"}
     MARKED: ClassVar[bool] = True
     """Whether the entry the cursor is on is marked; not in a text that is only read."""
     UNSEEN = 3
@@ -251,17 +250,19 @@ class TallView(ScrollView, can_focus=True):
         if here:
             base += self.get_component_rich_style("list--cursor", partial=True)
         runs = self.unseen_line(spot.entry, spot.line) if line is None else line
-        bar = Segment(
-            "▌" if here else " ", base + self._role("list--bar" if here and self.has_focus else "line")
+        bar = (
+            self.get_component_rich_style("list--bar", partial=True)
+            if here and self.has_focus
+            else self._role("line")
         )
-        segments = [bar, *(Segment(run.text, base + self._role(run.role)) for run in runs)]
+        segments = [
+            Segment("▌" if here else " ", base + bar),
+            *(Segment(run.text, base + self._role(run.role)) for run in runs),
+        ]
         return Strip(segments).crop_extend(0, width, base)
 
     def _role(self, roles: str) -> Style:
         style = self._styles.get(roles)
         if style is None:
-            style = Style.null()
-            for role in roles.split():
-                style += self.get_component_rich_style(role, partial=True)
-            self._styles[roles] = style
+            style = self._styles[roles] = role_style(self, roles)
         return style

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector import formats, safe
-from inspector.roles import ROLES, status_sign
+from inspector.roles import status_sign
 from inspector.timeline import Burst, Change, Scale, Signal, Silence, Timeline
 from inspector.typeset.lines import Line, Run, clipped
+from inspector.widgets.role_style import role_style
 from inspector.widgets.tall_list import TallList
 
 __all__ = ["EpisodeList", "TimeLanes"]
@@ -26,7 +26,6 @@ NAMES = {"action": "tools", "": "no role"}
 class TimeLanes(Widget):
     """Lanes of one run; `point` marks a time on the axis."""
 
-    COMPONENT_CLASSES = {*ROLES}  # noqa: RUF012
     DEFAULT_CSS = "TimeLanes { height: auto; width: 1fr; padding: 0 1; }"
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -54,11 +53,8 @@ class TimeLanes(Widget):
         lines = self._lines(width)
         if y >= len(lines) or width <= 0:
             return Strip.blank(width, base)
-        segments = [Segment(run.text, base + self._role(run.role)) for run in lines[y]]
+        segments = [Segment(run.text, base + role_style(self, run.role)) for run in lines[y]]
         return Strip(segments).crop_extend(0, width, base)
-
-    def _role(self, role: str) -> Style:
-        return self.get_component_rich_style(role, partial=True) if role else Style.null()
 
     def _lines(self, width: int) -> list[Line]:
         timeline = self._timeline
