@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from inspector.cli.output import say, write
+from inspector.cli.profiles import ProfileName
 
 if TYPE_CHECKING:
     from inspector.actions.carrying import Outcome
@@ -54,7 +55,12 @@ class Asked:
 def gated_options(function: F) -> F:
     """--profile, --owner, --allow-writes, --confirm, --whole and --json."""
     options = (
-        click.option("--profile", metavar="NAME", help="The profile to write under, by name or path."),
+        click.option(
+            "--profile",
+            type=ProfileName(),
+            metavar="NAME",
+            help="The profile to write under (else the configured one).",
+        ),
         click.option("--owner", metavar="ID", help="The principal every row is written as."),
         click.option("--allow-writes", is_flag=True, help="Let this command write; without it nothing is."),
         click.option(
@@ -77,10 +83,12 @@ async def pass_gate(action: Action, into: str, asked: Asked, *, dry_run: bool = 
     from inspector.actions.policy import WritePolicy
     from persistence import locate
 
-    policy = WritePolicy.of(settings.load())
+    configured = settings.load()
+    policy = WritePolicy.of(configured)
     gate = Gate(action, locate(into), allowed=asked.allowed, policy=policy)
-    await gate.choose_profile(asked.profile)
-    gate.choose_owner(asked.owner)
+    await gate.choose_profile(configured.profile if asked.profile is None else asked.profile)
+    owned = gate.profile is not None and gate.profile.owner is not None
+    gate.choose_owner(configured.owner if asked.owner is None and owned else asked.owner)
     await gate.admit()
     await gate.prepare(detailed=None if asked.whole else _detailed())
     gate.shown()
