@@ -152,9 +152,10 @@ def _told(text: str) -> Build:
 
 def _held(table: str, facts: Mapping[str, int]) -> Entry:
     name = safe.text(table, limit=80) or OUTSIDE
-    said = ", ".join(
-        formats.several(number, *_concern(concern)) for concern, number in facts.items() if number
-    )
+    told = [
+        (_CONCERNS[concern], number) for concern, number in facts.items() if number and concern in _CONCERNS
+    ]
+    said = ", ".join(formats.several(number, *words) for words, number in told)
 
     def build(room: int) -> list[Line]:
         column = min(NAME, max(12, room // 3))
@@ -170,16 +171,11 @@ _CONCERNS = {
     "uniques": ("unique key",),
     "checks": ("check",),
     "indexes": ("index", "indexes"),
-    "options": ("option",),
     "links": ("link",),
     "incoming": ("link into them", "links into them"),
     "objects": ("trigger or view", "triggers and views"),
 }
-"""A concern of the comparison in words: of one, and of several where that is not the word with an s."""
-
-
-def _concern(concern: str) -> tuple[str, ...]:
-    return _CONCERNS.get(concern, (concern.replace("_", " "), concern.replace("_", " ")))
+"""The concerns that mean something to people: of one, and of several where that is not the word with an s."""
 
 
 # -- one finding --------------------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ class _Arm(NamedTuple):
 def links(profile: Profile, report: AdmissionReport | None) -> Iterator[Section]:
     """A small diagram a table: what its rows point at, and what points at them."""
     drifted = _drifted(report.findings if report is not None else ())
+    signs = [Run("─▸ ", "accent"), Run("its rows point there   ", "quiet")]
+    signs += [Run("◂─ ", "live"), Run("rows of that table point here", "quiet")]
+    yield Section("signs", "", (Entry("signs", _said("", signs)),))
     for table in profile.closure.tables.values():
         arms: dict[_Arm, list[str]] = {}
         for arm, link in _arms(profile, table):
@@ -89,7 +92,8 @@ def _drifted(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def _drawn(key: str, arm: _Arm, columns: Sequence[str], *, last: bool) -> Entry:
-    arrow = ("╰─▸ " if last else "├─▸ ") if arm.out else ("╰◂─ " if last else "├◂─ ")
+    branch = Run("  ╰" if last else "  ├", "line")
+    arrow = Run("─▸ ", "accent") if arm.out else Run("◂─ ", "live")
     said = [Run(", ".join(columns), "code")]
     if arm.outside:
         said.append(Run("  outside the profile's tables", "notice"))
@@ -100,7 +104,7 @@ def _drawn(key: str, arm: _Arm, columns: Sequence[str], *, last: bool) -> Entry:
 
     def build(room: int) -> list[Line]:
         column = min(TARGET, max(10, room // 3))
-        head = (Run(f"  {arrow}", "line"), Run(safe.fit(_shown(arm.other), column), "plain"), Run("  "))
+        head = (branch, arrow, Run(safe.fit(_shown(arm.other), column), "plain"), Run("  "))
         rows = wrap(said, max(8, room - column - 8))
         more = Run(" " * (column + 8)) if last else Run(f"  │{' ' * (column + 5)}", "line")
         return [(*head, *rows[0]), *prefixed(more, rows[1:])]
