@@ -50,6 +50,7 @@ def test_an_admitted_store(command: Any, desk: Path) -> None:
     assert marks_of(desk) == before
 
 
+@pytest.mark.adr("0128-D5-03", "0128-D2-26")
 def test_a_store_that_is_not_admitted_says_all_of_it(command: Any, desk: Path) -> None:
     change(desk, "ALTER TABLE sessions ADD COLUMN priority INTEGER", "CREATE INDEX quick ON messages (role)")
     before = marks_of(desk)
@@ -99,6 +100,7 @@ def test_the_answer_as_markdown(command: Any, desk: Path) -> None:
     assert "  ````\n  CREATE TRIGGER told" in done.out  # longer than what is inside
 
 
+@pytest.mark.adr("0128-D2-15")
 def test_without_a_profile_there_is_no_admission(command: Any, desk: Path) -> None:
     """None is picked, though one would fit (DECISIONS 6)."""
     done = command("admit", desk, "--owner", "kim", "--json")
@@ -128,6 +130,7 @@ def test_the_configuration_names_profile_and_owner(
     assert shown["owner"]["value"] == "kim" and shown["profile"]["value"] == NAME
 
 
+@pytest.mark.adr("0128-D2-14", "0128-D2-17")
 def test_endings(command: Any, desk: Path, tmp_path: Path) -> None:
     missing = command("admit", tmp_path / "none.db", "--profile", NAME, "--owner", "kim", "--json")
     assert missing.status == 4 and missing.json["refusal"]["code"] == "no-store"
