@@ -17,17 +17,17 @@ __all__ = ["CompatibilityReader", "not_a_read"]
 T = TypeVar("T")
 
 
-def not_a_read(error: ReadOnlyStoreError, profile: str, operation: str = "read") -> StateCompatibilityRefused:
-    """The refusal for a statement that SQLite was told to deny on a connection for reading."""
+def not_a_read(where: str | None, observed: str | None, profile: str) -> StateCompatibilityRefused:
+    """The refusal for a statement that does more than read."""
     return StateCompatibilityRefused(
         "The statement is not a read. Nothing of it ran.",
         code="not-a-read",
-        operation=operation,
+        operation="read",
         profile=profile,
-        where=error.where,
+        where=where,
         rule="guard",
         expected="a statement that reads",
-        observed=error.observed,
+        observed=observed,
         remedy="Write through the operations the profile names; nothing else is written by this handle.",
     )
 
@@ -50,8 +50,12 @@ class _Snapshot(NativeSnapshot):
         try:
             return await super()._call(work)
         except ReadOnlyStoreError as error:
-            self._refused = not_a_read(error, self._reader.profile)
+            self._refused = not_a_read(error.where, error.observed, self._reader.profile)
             raise self._refused from error
+
+    def not_reading(self, sql: str) -> None:
+        self._refused = not_a_read(self._reader.location.display, sql[:200], self._reader.profile)
+        raise self._refused
 
 
 class CompatibilityReader(NativeReader):

@@ -63,6 +63,9 @@ class Snapshot(Protocol):
         hold for it too: its next `execute` raises, or what it executes is interrupted.
         """
 
+    def not_reading(self, sql: str) -> None:
+        """Told of a statement that does not read, before the database is; see `Asking`."""
+
 
 class Asking(ABC):
     """What every snapshot makes of its `rows`."""
@@ -81,6 +84,11 @@ class Asking(ABC):
     async def scalar(self, statement: Executable | str, parameters: Mapping[str, Any] | None = None) -> Any:
         row = await self.first(statement, parameters)
         return None if row is None else row[0]
+
+    def not_reading(self, sql: str) -> None:
+        """Told of a statement that does not read, before the database is. A mode may refuse it in its words;
+        otherwise the connection does."""
+        return
 
 
 class Reader(Protocol):

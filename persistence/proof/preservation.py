@@ -14,7 +14,7 @@ from pathlib import Path
 
 from persistence.profiles.records import Profile, folded
 
-__all__ = ["Differences", "compare", "resting"]
+__all__ = ["Differences", "compare", "contents", "resting"]
 
 _NAMED = 5
 """How many rows of a kind are named; all are counted."""
@@ -62,6 +62,21 @@ def compare(before: Path, after: Path, profile: Profile, owners: Sequence[str | 
             added += more
             failures += wrong
     return Differences(tables, rows, added, tuple(failures))
+
+
+def contents(path: Path) -> dict[str, str]:
+    """A digest of every table's rows, and of the schema, of a store that may be in use. Blocking."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
+        connection.text_factory = bytes
+        connection.execute("BEGIN")
+        found = {"": _digest(*_schema(connection, "main")).hex()}
+        for table in _tables(connection):
+            digest = blake2b(digest_size=16)
+            for row in connection.execute(f"SELECT * FROM main.{_quoted(table)}"):
+                digest.update(_digest(*row))
+            found[table] = digest.hexdigest()
+        connection.execute("COMMIT")
+    return found
 
 
 def _digest(*values: object) -> bytes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import TextClause, text
 
 from persistence.engines.reader import DEADLINE
-from persistence.reading.sqltext import tokens
+from persistence.reading.sqltext import tokens, writes
 from persistence.reading.store import ReadingSurface
 from persistence.reading.values import readable
 
@@ -76,6 +76,8 @@ class SnapshotReading:
 
     async def fetch_all(self, sql: str, parameters: Parameters = None) -> list[dict[str, Any]]:
         """Every row as a mapping by column name; [] when there is none."""
+        if writes(sql):
+            self._snapshot.not_reading(sql)
         statement, values = named(sql, parameters)
         rows = await self._snapshot.rows(statement, values)
         return [{name: readable(value) for name, value in row._mapping.items()} for row in rows]  # type: ignore[attr-defined]

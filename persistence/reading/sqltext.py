@@ -10,7 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["ColumnText", "Token", "checks", "column_texts", "index_predicate", "tokens", "unquote"]
+__all__ = ["ColumnText", "Token", "checks", "column_texts", "index_predicate", "tokens", "unquote", "writes"]
+
+
+_WRITES = frozenset(
+    """
+    ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END INSERT REINDEX RELEASE REPLACE ROLLBACK
+    SAVEPOINT UPDATE VACUUM
+    """.split()
+)
+_AFTER_WITH = frozenset(("DELETE", "INSERT", "INTO", "UPDATE"))  # REPLACE alone is a function too
 
 
 class Token(NamedTuple):
@@ -50,6 +59,18 @@ def tokens(sql: str) -> Iterator[Token]:
         yield Token(kind, text, match.start(), match.end(), depth)
         if text == "(":
             depth += 1
+
+
+def writes(sql: str) -> bool:
+    """Whether a statement says by its verb that it does more than read. What it names need not exist.
+
+    A first answer in clear words: what decides is the database itself, on a connection that only reads.
+    """
+    words = (token for token in tokens(sql) if token.depth == 0 and token.text != ";")
+    first = next(words, None)
+    if first is None or first.word() != "WITH":
+        return first is not None and first.word() in _WRITES
+    return any(token.word() in _AFTER_WITH for token in words)
 
 
 def unquote(name: str) -> str:
