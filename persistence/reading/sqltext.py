@@ -14,10 +14,8 @@ __all__ = ["ColumnText", "Token", "checks", "column_texts", "index_predicate", "
 
 
 _WRITES = frozenset(
-    """
-    ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END INSERT REINDEX RELEASE REPLACE ROLLBACK
-    SAVEPOINT UPDATE VACUUM
-    """.split()
+    ("ALTER", "ANALYZE", "ATTACH", "BEGIN", "COMMIT", "CREATE", "DELETE", "DETACH", "DROP", "END", "INSERT")
+    + ("REINDEX", "RELEASE", "REPLACE", "ROLLBACK", "SAVEPOINT", "UPDATE", "VACUUM")
 )
 _AFTER_WITH = frozenset(("DELETE", "INSERT", "INTO", "UPDATE"))  # REPLACE alone is a function too
 
