@@ -66,7 +66,8 @@ def fault(error: sqlite3.Error, where: str) -> StoreError:
             remedy="The store was not touched. Keep the file as it is; a newer SQLite may read it.",
             **found,
         )
-    if name.startswith(("SQLITE_AUTH", "SQLITE_READONLY")):
+    # A function that is denied is told as a plain error, by its words alone.
+    if name.startswith(("SQLITE_AUTH", "SQLITE_READONLY")) or str(error).startswith("not authorized"):
         return ReadOnlyStoreError(
             "The store is open for reading only; this statement does more than read.",
             remedy="Ask with a SELECT.",

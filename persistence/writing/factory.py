@@ -86,6 +86,7 @@ async def _open_compatibility(
     location: StoreLocation, named: str | os.PathLike[str] | Profile, owner: str | None
 ) -> OpenStore:
     from persistence.engines.compatibility import open_compatibility
+    from persistence.engines.patience import busy_timeout
     from persistence.engines.thread import in_thread
     from persistence.profiles.catalogue import load_profile
     from persistence.profiles.records import Profile
@@ -98,7 +99,9 @@ async def _open_compatibility(
     def write_set(_profile: Profile, asked: str | None) -> WriteSet:
         return book.write_set(asked)
 
-    engine = await open_compatibility(location, profile, owner, profile.operations, write_set)
+    engine = await open_compatibility(
+        location, profile, owner, profile.operations, write_set, busy_timeout=busy_timeout()
+    )
     writer = CompatibilityWriter(engine, book, owner, location.display)
 
     async def close() -> None:

@@ -173,7 +173,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Traced:
 async def test_a_traced_life_runs_what_is_declared_and_all_of_it(
     traced: Traced, spied: Spied, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("persistence.engines.compatibility.BUSY_TIMEOUT", 20)
+    monkeypatch.setenv("LIONAGI_SQLITE_BUSY_TIMEOUT_MS", "20")
     book = book_of(profile_of())
     declared = {
         (name, entry.text): spec
