@@ -15,8 +15,8 @@ __all__ = ["ColumnText", "Token", "checks", "column_texts", "index_predicate", "
 
 _WRITES = frozenset(
     (
-        "ALTER", "ANALYZE", "ATTACH", "BEGIN", "COMMIT", "CREATE", "DELETE", "DETACH", "DROP", "END", "INSERT",
-        "REINDEX", "RELEASE", "REPLACE", "ROLLBACK", "SAVEPOINT", "UPDATE", "VACUUM",
+        "ALTER", "ANALYZE", "ATTACH", "BEGIN", "COMMIT", "CREATE", "DELETE", "DETACH", "DROP", "END",
+        "INSERT", "REINDEX", "RELEASE", "REPLACE", "ROLLBACK", "SAVEPOINT", "UPDATE", "VACUUM",
     )
 )  # fmt: skip
 _AFTER_WITH = frozenset(("DELETE", "INSERT", "INTO", "UPDATE"))  # REPLACE alone is a function too
