@@ -81,11 +81,15 @@ def _trigger(
 ) -> Iterator[Finding]:
     stands = folded(shape.table or "")
     found = effects(shape.sql, owner.column if owner is not None else None)
-    if found is None or not found.fires(rules[stands]):
-        return  # not understood: the closure's reading has said so
 
     def found_one(code: str, expected: str, observed: str) -> Finding:
         return finding(code, table=shape.table, object=shape.name, expected=expected, observed=observed)
+
+    if found is None:
+        yield found_one("uninterpreted", "a trigger that can be interpreted", "what it does cannot be told")
+        return
+    if not found.fires(rules[stands]):
+        return
 
     for clause in found.resolutions:
         yield found_one("trigger-resolution", "a clash refuses the write", clause)

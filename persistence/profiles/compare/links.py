@@ -23,7 +23,7 @@ class _Meant(NamedTuple):
 
 def links(table: str, declared: Closure, live: Closure) -> Outcome:
     """The links out of one table of the closure."""
-    ours, theirs = _out(table, declared), _out(table, live)
+    ours, theirs = _out(table, declared, declared), _out(table, live, declared)
     held, changed, missing, extra = paired(ours, theirs, _same, _over_same, _overlap)
     found = [
         *(_found("link-changed", before, after) for before, after in changed),
@@ -35,7 +35,7 @@ def links(table: str, declared: Closure, live: Closure) -> Outcome:
 
 def incoming(declared: Closure, live: Closure) -> Outcome:
     """The links into the closure from tables outside; a finding names the table that is pointed at."""
-    ours, theirs = _into(declared.incoming, declared), _into(live.incoming, live)
+    ours, theirs = _into(declared.incoming, declared), _into(live.incoming, declared)
     held, changed, missing, extra = paired(ours, theirs, _same, _over_same)
     found = [
         *(_came("incoming-changed", before, after) for before, after in changed),
@@ -45,19 +45,22 @@ def incoming(declared: Closure, live: Closure) -> Outcome:
     return Outcome(tuple(found), held)
 
 
-def _out(table: str, closure: Closure) -> list[_Meant]:
+def _out(table: str, closure: Closure, declared: Closure) -> list[_Meant]:
     shape = closure.tables[folded(table)]
-    return [_Meant(shape.name, link, _meaning(shape.name, link, closure)) for link in shape.links]
+    return [_Meant(shape.name, link, _meaning(shape.name, link, declared)) for link in shape.links]
 
 
-def _into(found: Iterable[Incoming], closure: Closure) -> list[_Meant]:
-    return [_Meant(one.table, one.link, _meaning(one.table, one.link, closure)) for one in found]
+def _into(found: Iterable[Incoming], declared: Closure) -> list[_Meant]:
+    return [_Meant(one.table, one.link, _meaning(one.table, one.link, declared)) for one in found]
 
 
-def _meaning(table: str, link: LinkShape, closure: Closure) -> tuple[object, ...]:
-    """The pairs of columns in any order, an unnamed parent key by its columns. MATCH means nothing."""
+def _meaning(table: str, link: LinkShape, declared: Closure) -> tuple[object, ...]:
+    """The pairs of columns in any order, MATCH left out: it means nothing.
+
+    An unnamed parent key is the declared one: another key is a finding about the parent.
+    """
     parents: Sequence[str] = link.parent_columns
-    parent = closure.table(link.table)
+    parent = declared.table(link.table)
     if not parents and parent is not None and parent.primary_key is not None:
         parents = parent.primary_key.columns
     pairs: object = (tuple(map(folded, link.columns)), tuple(map(folded, parents)))

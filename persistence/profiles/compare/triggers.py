@@ -43,9 +43,12 @@ class Effects(NamedTuple):
 def effects(sql: str, owner: str | None) -> Effects | None:
     """What a CREATE TRIGGER does; None when it cannot be told."""
     try:
-        found = tokens(sql)
-    except Untokenized:
+        return _effects(tokens(sql), folded(owner) if owner is not None else None)
+    except (Untokenized, IndexError):  # no tokens, or a statement that ends early
         return None
+
+
+def _effects(found: Sequence[Token], owner: str | None) -> Effects | None:
     begin = next((at for at, token in enumerate(found) if token.is_word("begin")), None)
     event = next((at for at, token in enumerate(found) if token.is_word("insert", "update", "delete")), None)
     if begin is None or event is None:
@@ -58,8 +61,7 @@ def effects(sql: str, owner: str | None) -> Effects | None:
             if token.name is not None:
                 of.append(token.name)
     body = found[begin + 1 :]
-    kept = folded(owner) if owner is not None else None
-    writes = tuple(effect for part in _statements(body) for effect in _effect(part, kept))
+    writes = tuple(effect for part in _statements(body) for effect in _effect(part, owner))
     return Effects(found[event].text, tuple(of), writes, tuple(_resolutions(body)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from persistence.profiles.codes import CODES, finding
@@ -93,11 +94,18 @@ _ORDER = {code: place for place, code in enumerate(CODES)}
 
 
 def ordered(found: list[Finding], declared: Closure) -> tuple[Finding, ...]:
-    """What is of no table first, then table by table as declared; what refuses comes before notices."""
+    """What is of no table first, then table by table as declared; what refuses comes before notices.
+
+    Tables are spelled as the profile has them.
+    """
     places = {key: place for place, key in enumerate(declared.tables)}
+
+    def spelled(one: Finding) -> Finding:
+        table = declared.table(one.table) if one.table is not None else None
+        return one if table is None or table.name == one.table else replace(one, table=table.name)
 
     def place(one: Finding) -> tuple[int, int, int]:
         table = -1 if one.table is None else places.get(folded(one.table), len(places))
         return int(not one.refuses), table, _ORDER[one.code]
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(map(spelled, found), key=place))
