@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from contextlib import suppress
 from typing import TypeAlias
 
 __all__ = ["KeyPath", "line_of", "lines_of"]
@@ -29,8 +30,14 @@ _CONTROLS = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
 
 
 def lines_of(text: str) -> dict[KeyPath, int]:
-    """Every key, table and array element of `text` with the line it begins on, counted from 1."""
-    return _Scan(text).run()
+    """Every key, table and array element of `text` with the line it begins on, counted from 1.
+
+    Of text that is no TOML the lines up to where it stops making sense.
+    """
+    scan = _Scan(text)
+    with suppress(_Lost, IndexError):
+        scan.run()
+    return scan.found
 
 
 def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
@@ -41,14 +48,18 @@ def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
     return None
 
 
+class _Lost(Exception):
+    """The text is not TOML here."""
+
+
 class _Scan:
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
         self._breaks = [match.start() for match in re.finditer("\n", text)]
-        self._found: dict[KeyPath, int] = {}
+        self.found: dict[KeyPath, int] = {}
         self._counts: dict[KeyPath, int] = {}  # arrays of tables: how many there are so far
 
-    def run(self) -> dict[KeyPath, int]:
+    def run(self) -> None:
         table: KeyPath = ()
         while self._skip():
             if self._text.startswith("[[", self._at):
@@ -57,17 +68,21 @@ class _Scan:
                 table = self._header(1)
             else:
                 self._pair(table)
-        return self._found
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        match = pattern.match(self._text, self._at)
+        if match is None:
+            raise _Lost
+        self._at = match.end()
+        return match
 
     def _skip(self) -> bool:
         """Past blanks, line breaks and comments; whether anything is left."""
-        match = _BLANK.match(self._text, self._at)
-        assert match is not None
-        self._at = match.end()
+        self._take(_BLANK)
         return self._at < len(self._text)
 
     def _note(self, path: KeyPath, at: int) -> None:
-        self._found.setdefault(path, bisect_right(self._breaks, at - 1) + 1)
+        self.found.setdefault(path, bisect_right(self._breaks, at - 1) + 1)
 
     def _header(self, brackets: int) -> KeyPath:
         start = self._at
@@ -96,10 +111,7 @@ class _Scan:
             if self._text[self._at] in "\"'":
                 names.append(self._string())
             else:
-                match = _BARE.match(self._text, self._at)
-                assert match is not None
-                self._at = match.end()
-                names.append(match.group())
+                names.append(self._take(_BARE).group())
             self._skip()
             if self._text[self._at] != ".":
                 return names
@@ -135,9 +147,7 @@ class _Scan:
         elif sign in "\"'":
             self._string()
         else:
-            match = _WORD.match(self._text, self._at)
-            assert match is not None
-            self._at = match.end()
+            self._take(_WORD)
 
     def _comma(self) -> None:
         if self._skip() and self._text[self._at] == ",":
@@ -146,11 +156,8 @@ class _Scan:
     def _string(self) -> str:
         quote = self._text[self._at]
         opening = quote * 3 if self._text.startswith(quote * 3, self._at) else quote
-        start = self._at + len(opening)
-        match = _ENDS[opening].match(self._text, start)
-        assert match is not None
-        self._at = match.end()
-        inner = self._text[start : match.end() - len(opening)]
+        self._at += len(opening)
+        inner = self._take(_ENDS[opening]).group()[: -len(opening)]
         return _ESCAPE.sub(_unescaped, inner) if quote == '"' else inner
 
 

@@ -56,8 +56,7 @@ class Document:
         return Node(self, (), found)
 
     def fault(self, path: KeyPath, message: str, *, blank: bool = False) -> None:
-        if self._lines is None:
-            # Only a document with faults is read a second time.
+        if self._lines is None:  # only a document with faults is read a second time
             self._lines = lines_of(self.text)
         self.faults.append(Fault(dotted(path), message, line_of(self._lines, path), blank))
 

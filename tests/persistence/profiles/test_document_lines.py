@@ -73,6 +73,12 @@ def test_what_has_no_line_of_its_own_has_that_of_what_is_around_it() -> None:
     assert line_of(lines, ("other",)) is None and line_of(lines, ()) is None
 
 
+def test_what_is_no_toml_ends_it_quietly() -> None:
+    assert lines_of("a = 1\nb = ") == {("a",): 1, ("b",): 2}
+    assert lines_of("a = 1\n= 2\nc = 3") == {("a",): 1}
+    assert lines_of('[x]\n"') == {("x",): 1}
+
+
 names = st.text("ab.\"'é\\ #=[]", min_size=1, max_size=4)
 values = st.recursive(
     st.one_of(st.integers(), st.booleans(), st.text("a\"'\\\n\t\r\x7f\x9f\u2028😀#[]{}=,é", max_size=6)),
