@@ -272,25 +272,15 @@ class AdmissionPlace(Place):
         if not self.is_mounted:
             return
         report = self.report
-        self.query_one("#admission-verdict", PieceLine).show(self._verdict())
+        asking = self.loads.running("admission")
+        self.query_one("#admission-verdict", PieceLine).show([_answer(report, asking)])
         counts: dict[str, int | None] = {"findings": len(report.findings) if report is not None else None}
         tabs = [(name, title, counts.get(name)) for name, title in VIEWS]
         self.query_one("#admission-tabs", ViewTabs).show_views(tabs, self.view)
         self._follow_cursor()
-        asking = self.loads.running("admission")
         words = "asking …" if asking else _how(report) if report is not None else "nothing is chosen"
         self.set_status(line((words, "quiet")))
         self.refresh_bindings()
-
-    def _verdict(self) -> list[Piece]:
-        if self.report is not None:
-            return [Piece(verdict(self.report), weight=0)]
-        if self.loads.running("admission"):
-            return [Piece(line(("asking …", "quiet")), weight=0)]
-        said = line(
-            ("? no profile is chosen", "notice"), ("  p chooses one; none is ever picked for you", "quiet")
-        )
-        return [Piece(said, "screen.choose('profile')", weight=0)]
 
     @on(SectionList.Moved)
     def _follow_cursor(self) -> None:
@@ -384,6 +374,18 @@ def _json(report: AdmissionReport) -> str:
 def _with(choice: Choice, profile: Profile) -> Choice:
     """The same choice, under the document as it is now."""
     return Choice(profile, choice.owner if profile.owner is not None else None, choice.operations)
+
+
+def _answer(report: AdmissionReport | None, asking: bool) -> Piece:
+    """The verdict in one line; before there is one, what to do for it."""
+    if report is not None:
+        return Piece(verdict(report), weight=0)
+    if asking:
+        return Piece(line(("asking …", "quiet")), weight=0)
+    said = line(
+        ("? no profile is chosen", "notice"), ("  p chooses one; none is ever picked for you", "quiet")
+    )
+    return Piece(said, "screen.choose('profile')", weight=0)
 
 
 def _choices(choice: Choice) -> list[Piece]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector import formats, safe
@@ -128,7 +129,7 @@ def promises(profile: Profile, asked: Sequence[str], invariants: dict[str, str])
             ),
             _fact("tables", [Run(f"{len(profile.closure.tables)}"), Run(_written(profile), "quiet")]),
             _fact("owner", _owner(profile)),
-            _fact("read from", [Run(safe.text(profile.source, limit=300) or "memory", "quiet")]),
+            _fact("read from", [Run(_source(profile.source), "quiet")]),
         ),
     )
     done = tuple(
@@ -159,6 +160,14 @@ def promises(profile: Profile, asked: Sequence[str], invariants: dict[str, str])
         for name in profile.invariants
     )
     yield Section("invariants", "what readers may rely on", kept, "" if kept else "nothing is promised")
+
+
+def _source(source: str) -> str:
+    from persistence.profiles.catalogue import SHIPPED
+
+    if Path(source).parent == SHIPPED:
+        return "the catalogue that comes with this program"
+    return safe.text(source, limit=300)
 
 
 def _written(profile: Profile) -> str:

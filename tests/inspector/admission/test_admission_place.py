@@ -449,3 +449,18 @@ async def test_the_palette_offers_the_place_and_its_keys(tmp_path: Path) -> None
     async with driven(desk(tmp_path), "overview") as pilot:
         await press(pilot, "ctrl+p", *"admission", "enter")
         assert place_of(pilot)
+
+
+async def test_it_stands_in_any_room(tmp_path: Path) -> None:
+    """Every view is drawn at every size, the smallest too, and what was chosen is still there."""
+    async with driven(desk(tmp_path, "desk-follow-up"), "admission") as pilot:
+        place = await admit(pilot)
+        for size in ((1, 1), (5, 2), (20, 5), (40, 12), (80, 24), (200, 60), (60, 16)):
+            await pilot.resize_terminal(*size)
+            for _ in range(4):
+                place.action_next_view(1)
+                await pilot.pause()
+                assert not CONTROLS.search(screen_text(pilot))
+        await pilot.resize_terminal(120, 40)
+        await settled(pilot)
+        assert place.view == "findings" and "trigger-extra" in screen_text(pilot)

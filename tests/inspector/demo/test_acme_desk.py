@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import sqlite3
@@ -20,7 +19,6 @@ from inspector.demo.acme_desk.runs import Run
 from inspector.demo.acme_desk.store import connect, initialize, opened, transaction
 
 ROOT = Path(__file__).resolve().parents[3]
-DESK = ROOT / "inspector" / "demo" / "acme_desk"
 
 
 def facts(path: Path) -> dict[str, Any]:
@@ -63,36 +61,6 @@ def store(tmp_path: Path) -> Path:
     path = tmp_path / "desk.db"
     initialize(path, sample=True)
     return path
-
-
-# -- another program --------------------------------------------------------------------------------------
-
-
-def test_it_shares_no_code_with_persistence() -> None:
-    """It uses the standard library and itself, so what it reads and writes is another program's word."""
-    foreign = {"persistence", "sqlalchemy", "aiosqlite", "textual", "rich", "click"}
-    for path in DESK.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, path
-                names = [node.module or ""]
-            for name in names:
-                assert name.split(".")[0] not in foreign, path
-                assert not name.startswith("inspector") or name.startswith("inspector.demo.acme_desk"), path
-
-
-def test_its_process_loads_nothing_of_ours_either() -> None:
-    script = (
-        "import sys, inspector.demo.acme_desk.__main__ as desk; desk.main(['check', 'nowhere.db']);"
-        "print([n for n in sys.modules if n.split('.')[0] in ('persistence', 'sqlalchemy', 'aiosqlite')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 # -- making a store -----------------------------------------------------------------------------------------

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from inspector.demo.acme_desk.invariants import problems
-from inspector.demo.acme_desk.store import connect
+from inspector.demo.acme_desk.migrations import migrate
+from inspector.demo.acme_desk.store import connect, initialize
 from inspector.demo.gallery import CARDS
 from inspector.demo.managed import BUILDERS
 from persistence.location import locate
@@ -79,3 +83,48 @@ def test_the_same_clock_makes_the_same_stores(folder: Path, tmp_path: Path) -> N
             closing(sqlite3.connect(tmp_path / f"{name}.db")) as other,
         ):
             assert list(one.iterdump()) == list(other.iterdump())
+
+
+# -- the desk's own stores under the profile made for it ----------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [5, 6, 7])
+def test_what_its_migrations_make_is_admitted_like_what_its_initializer_makes(
+    version: int, tmp_path: Path
+) -> None:
+    """Both shapes of today's schema; the older ones, not yet migrated, are not."""
+    path = tmp_path / "desk.db"
+    initialize(path, version, sample=True)
+    before = answer(path)
+    assert before.admitted is (version == 7)
+    if version != 7:
+        codes = {finding.code for finding in before.refusing}
+        assert "version-unlisted" in codes and "column-missing" in codes
+    path = tmp_path / "migrated.db"
+    initialize(path, version, sample=True)
+    migrate(path)
+    found = answer(path)
+    assert found.findings == () and found.admitted
+
+
+def test_it_is_admitted_while_the_desk_writes_and_checkpoints(tmp_path: Path) -> None:
+    """Each admission reads one committed state, and the desk is never in its way or it in the desk's."""
+    path = tmp_path / "desk.db"
+    initialize(path)
+    words = [sys.executable, "-m", "inspector.demo.acme_desk"]
+    desks = [
+        subprocess.Popen([*words, "write", str(path), "--pause", "0.002"], stdout=subprocess.PIPE, text=True),
+        subprocess.Popen(
+            [*words, "checkpoint", str(path), "--pause", "0.01"], stdout=subprocess.PIPE, text=True
+        ),
+    ]
+    try:
+        while not Path(f"{path}-wal").exists() or not Path(f"{path}-wal").stat().st_size:
+            assert all(desk.poll() is None for desk in desks)
+        reports = [answer(path) for _ in range(12)]
+    finally:
+        for desk in desks:
+            desk.terminate()
+    told = [json.loads(desk.communicate(timeout=30)[0]) for desk in desks]
+    assert all(report.admitted for report in reports), [report.findings for report in reports]
+    assert told[0]["runs"] >= 1 and told[0]["busy"] == 0 and told[1]["checkpoints"] >= 1
