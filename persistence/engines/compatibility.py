@@ -25,6 +25,7 @@ from persistence.engines.compatibility_reader import CompatibilityReader
 from persistence.engines.driver_thread import on_thread
 from persistence.engines.native import Turns
 from persistence.engines.native_sqlite import Stop
+from persistence.engines.patience import BUSY_TIMEOUT
 from persistence.engines.statements import Steps
 from persistence.engines.thread import in_thread
 from persistence.errors import StateCompatibilityRefused, StoreError, StoreMovedError
@@ -38,12 +39,9 @@ from persistence.location import StoreLocation
 if TYPE_CHECKING:
     from persistence.profiles.records import AdmissionReport, Profile
 
-__all__ = ["BUSY_TIMEOUT", "CompatibilityEngine", "open_compatibility"]
+__all__ = ["CompatibilityEngine", "open_compatibility"]
 
 T = TypeVar("T")
-
-BUSY_TIMEOUT = 5000
-"""Milliseconds a writer waits for another one."""
 
 Factory = Callable[["Profile", str | None], WriteSet]
 

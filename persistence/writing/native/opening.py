@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-import warnings
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,6 +13,7 @@ from persistence import files
 from persistence.engines.gate import gate_for
 from persistence.engines.native_reader import NativeReader
 from persistence.engines.native_sqlite import TEXT, NativeSqlite
+from persistence.engines.patience import busy_timeout
 from persistence.engines.thread import Worker
 from persistence.engines.write_faults import sqlite_write_fault
 from persistence.errors import StoreMovedError
@@ -33,10 +32,7 @@ from persistence.writing.native.application import apply_schema
 from persistence.writing.native.creation import create_store, replace_empty
 from persistence.writing.native.messages import may_hold
 
-__all__ = ["BUSY_TIMEOUT", "busy_timeout", "open_sqlite"]
-
-BUSY_TIMEOUT = 5000
-"""Milliseconds a writer waits for another one, unless LIONAGI_SQLITE_BUSY_TIMEOUT_MS says otherwise."""
+__all__ = ["open_sqlite"]
 
 _READS_TO_END = 10.0  # seconds reads of this process have to end before a writer can be opened
 _NO_LOG = "The store stays in journal mode {}: a write-ahead log is not possible where it lies."
@@ -47,20 +43,6 @@ _SETTINGS = (
     "wal_autocheckpoint=1000",
     "temp_store=MEMORY",
 )
-
-
-def busy_timeout(environ: Mapping[str, str] | None = None) -> int:
-    """The writer's patience in milliseconds; what is not a positive whole number is warned about."""
-    given = (os.environ if environ is None else environ).get("LIONAGI_SQLITE_BUSY_TIMEOUT_MS")
-    if given is None:
-        return BUSY_TIMEOUT
-    if given.strip().isascii() and given.strip().isdigit() and 0 < int(given) < 2**31:
-        return int(given)
-    warnings.warn(
-        f"LIONAGI_SQLITE_BUSY_TIMEOUT_MS is no number of milliseconds: {given!r:.40}; it is {BUSY_TIMEOUT}",
-        stacklevel=2,
-    )
-    return BUSY_TIMEOUT
 
 
 class Opened(NamedTuple):

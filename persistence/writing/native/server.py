@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import AddConstraint, CheckConstraint, CreateColumn, CreateIndex
 
 from persistence.engines.native_postgres import NativePostgres
+from persistence.engines.patience import busy_timeout
 from persistence.engines.reader import open_reader
 from persistence.engines.server import connect
 from persistence.engines.statements import dialect_of
@@ -28,7 +29,6 @@ from persistence.records import SchemaApplied
 from persistence.schema import metadata
 from persistence.schema.known import LINEAGE, MESSAGE_TYPES, SCHEMA_VERSION
 from persistence.writing.native.backfills import BACKFILLS, EVERY_MIGRATION
-from persistence.writing.native.opening import busy_timeout
 
 __all__ = ["apply_server_schema", "open_server"]
 

@@ -117,7 +117,7 @@ def test_the_columns_collation_does_not_decide(held: Held, collation: str) -> No
 
 
 @pytest.mark.parametrize(
-    "owner", ["o'brien", "a\nb", "tab\t", "日本", "\u202ex", "'); DROP TABLE messages; --", "e\u0301", '"', "\x7f"]
+    "owner", ["o'brien", "a\nb", "tab\t", "日本", "\u202ex", "'); DROP TABLE messages; --", "e\u0301", '"']
 )
 def test_owners_of_any_text(held: Held, owner: str) -> None:
     connection, _ = held(owner)
