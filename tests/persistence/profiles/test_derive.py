@@ -17,6 +17,7 @@ from persistence.profiles.document_rules import TO_FILL
 from persistence.profiles.dump import dump
 from persistence.profiles.lint import lint_text
 from persistence.profiles.records import Uninterpreted
+from tests.persistence.profiles import acme
 from tests.persistence.stores import marks_of
 
 RELEASES = ("0.26.0", "0.28.0", "0.32.0", "0.36.0")
@@ -187,6 +188,33 @@ def test_no_store_and_no_run_tables(tmp_path: Path) -> None:
     with pytest.raises(ProfileError) as unfit:
         derive(locate(path))
     assert unfit.value.code == "profile-unfit"
+
+
+VARIANTS = tuple(name for name, one in acme.variants().items() if one.file == "store")
+NEVER = {
+    "trigger-deletes", "trigger-outside", "trigger-owner", "trigger-resolution", "conflict-declared",
+    "owner-inexact",
+}  # fmt: skip
+"""What no profile can declare away."""
+NOT_OF_ITS_SHAPE = {"journal-mode", "lineage-absent", "lineage-own", "lineage-nobody"}
+
+
+@pytest.mark.parametrize("name", VARIANTS[::4])
+def test_whatever_is_changed_in_the_managed_store_can_be_derived(name: str, tmp_path: Path) -> None:
+    """Every fourth of the 129 variants: a profile made from the store itself differs from it in nothing, and
+    what keeps it from being admitted all the same is what `lint` says before any store is asked."""
+    path = acme.build(tmp_path / "store.db", acme.variants()[name])
+    text = filled(derive(locate(path)))
+    profile = parse(text, "x")
+    assert parse(dump(profile), "y") == profile
+    found = {
+        one.code for one in admit(locate(path), profile, owner="kim" if profile.owner else None).findings
+    }
+    assert found <= NEVER | NOT_OF_ITS_SHAPE
+    hazards = {
+        one.message.rpartition("[")[2].rstrip("]") for one in lint_text(text, "x").remarks if one.refuses
+    }
+    assert hazards == found & NEVER
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -12,11 +12,13 @@ from persistence.location import locate
 from persistence.profiles import load_profile
 from persistence.profiles.admission import admit
 from persistence.profiles.catalogue import SHIPPED, entries
+from persistence.profiles.compare.whole import compare
 from persistence.profiles.derive import look
 from persistence.profiles.document import parse
 from persistence.profiles.document_rules import TO_FILL
 from persistence.profiles.dump import dump
 from persistence.profiles.lint import lint
+from tests.persistence.profiles import acme
 
 DESK, SHAPE = "acme-desk-fresh-run", "lionagi-shape-fresh-run"
 
@@ -73,6 +75,19 @@ def test_the_desks_profile_is_its_store(desk: Path) -> None:
     report = admit(locate(desk), profile, owner="kim")
     assert report.admitted and report.findings == ()
     assert look(locate(desk), profile.operations).closure == profile.closure
+
+
+def test_the_desks_profile_says_what_the_facts_about_it_say() -> None:
+    """The structure and the writes that were worked out beside the reference."""
+    shipped, worked_out = load_profile(DESK), acme.profile()
+    assert compare(shipped.closure, worked_out.closure).findings == ()
+    assert set(shipped.operations) == {*worked_out.operations, "append_to_progression"}
+    assert (shipped.owner, shipped.store_versions) == (worked_out.owner, worked_out.store_versions)
+    assert set(shipped.writes) == set(worked_out.writes)
+    for table, rule in worked_out.writes.items():
+        mine = shipped.writes[table]
+        assert (set(mine.insert), set(mine.update)) == (set(rule.insert), set(rule.update)), table
+        assert set(mine.unwritten) == set(rule.unwritten), table
 
 
 def test_the_shapes_profile_is_a_native_store_of_another_lineage(harbour: Path) -> None:
