@@ -94,6 +94,25 @@ class _Slot:
                 self.driver.execute("ROLLBACK")
 
     def rows(self, statement: Executable | str, parameters: Mapping[str, Any] | None) -> list[Sequence[Any]]:
+        try:
+            return self._rows(statement, parameters)
+        except DBAPIError as error:
+            if self.driver is None or "Could not decode to UTF-8" not in str(error.orig):
+                raise
+            self.driver.text_factory = _TEXT  # from now on: such a store may have more of them
+            return self._rows(statement, parameters)
+
+    def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` answers: it may meet any bytes, and is not run twice for them."""
+        assert self.driver is not None
+        before = self.driver.text_factory
+        self.driver.text_factory = _TEXT
+        try:
+            return work(self.driver)
+        finally:
+            self.driver.text_factory = before
+
+    def _rows(self, statement: Executable | str, parameters: Mapping[str, Any] | None) -> list[Sequence[Any]]:
         given = dict(parameters or {})
         connection = self._connected()
         if isinstance(statement, str):
@@ -120,7 +139,7 @@ class _Slot:
             check_same_thread=False,
             factory=_Driver,
         )
-        driver.text_factory = _TEXT
+        driver.text_factory = str  # quicker than ours, which is for what is no UTF-8
         driver.set_progress_handler(self._late, _STEPS)
         for setting in ("query_only=1", "temp_store=MEMORY", "cache_size=-16000"):
             driver.execute(f"PRAGMA {setting}")
@@ -171,7 +190,7 @@ class NativeSnapshot(Asking):
         return await self._call(lambda slot: slot.rows(statement, parameters))
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._call(lambda slot: work(cast(sqlite3.Connection, slot.driver)))
+        return await self._call(lambda slot: slot.on_driver(work))
 
     async def _call(self, work: Callable[[_Slot], T]) -> T:
         slot = self._slot
@@ -201,7 +220,7 @@ class _Inline(Asking):
         return self._slot.rows(statement, parameters)
 
     async def on_driver(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return work(cast(sqlite3.Connection, self._slot.driver))
+        return self._slot.on_driver(work)
 
 
 class _Waits(Exception):

@@ -18,6 +18,8 @@ import math
 import re
 import struct
 from collections import Counter
+from collections.abc import Callable
+from json.scanner import make_scanner
 from typing import Any
 
 from persistence.records import Cell, Unreadable
@@ -45,12 +47,23 @@ def decode_json(value: Any) -> Any:
     try:
         # Only a long number, or one with an exponent, can be past what is kept: in a short text that is
         # soon seen, in a long one it is cheaper to ask of each number.
-        plain = len(text) < 2_000 and not _LONG.search(text)
-        return (_SHORT if plain else _WHOLE).decode(text)
+        if len(text) < 2_000 and not _LONG.search(text):
+            return _short(text)
+        return _WHOLE.decode(text)
     except (_Refused, ValueError) as error:
         return Unreadable(_why(error), value)
     except RecursionError:
         return Unreadable("JSON nested too deeply to be read", value)
+
+
+def _short(text: str) -> Any:
+    try:
+        found, end = _scan(text, 0)
+        if end == len(text):
+            return found
+    except StopIteration:  # blanks before it, or no JSON
+        pass
+    return _SHORT.decode(text)
 
 
 class _Refused(Exception):
@@ -83,8 +96,9 @@ def _real(text: str) -> float:
     return number
 
 
-_LONG = re.compile(r"\d{19}|\d[eE]")
+_LONG = re.compile(r"[0-9](?:[eE]|[0-9]{18})")
 _SHORT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_scan: Callable[[str, int], tuple[Any, int]] = make_scanner(_SHORT)  # type: ignore[arg-type]
 _WHOLE = json.JSONDecoder(
     object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_real
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from persistence import artifacts
+from persistence import Mode, StateDB, artifacts
 from persistence.artifacts import (
     ArtifactContractWarning,
     ArtifactPathError,
@@ -243,6 +243,28 @@ def test_a_result_stays_what_was_observed(root: Path) -> None:
     (root / "a.txt").unlink()
     assert answer["status"] == "passed"
     assert {path.name for path in root.iterdir()} == before - {"a.txt"}
+
+
+@pytest.mark.adr("0055-P5-02")
+async def test_a_stored_result_stays_and_the_bytes_are_nowhere_else(
+    native_file: Path, root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    secret = b"what only the file holds: 7c1f94"
+    (root / "a.txt").write_bytes(secret)
+    folder = tmp_path_factory.mktemp("store")
+    path = folder / "state.db"
+    path.write_bytes(native_file.read_bytes())
+    async with StateDB(path, mode=Mode.NATIVE) as db:
+        await db.create_progression("p")
+        await db.create_session({"id": "s", "progression_id": "p"})
+        answer = _verify(root, _entry())
+        await db.update_artifact_verification("s", dict(answer))
+        assert not any(secret in kept.read_bytes() for kept in folder.iterdir())
+        (root / "a.txt").write_bytes(b"other")
+        assert await db.get_artifact_verification("s") == answer
+        (root / "a.txt").unlink()
+        assert await db.get_artifact_verification("s") == answer
+        assert answer["produced"][0]["size"] == len(secret)
 
 
 def test_the_observation_says_why(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -141,3 +141,16 @@ async def test_cancelled_reads_leave_the_handle_usable(native: StateDB) -> None:
     await native.create_progression("p")
     answer = await native.checkpoint("TRUNCATE")
     assert answer is None or answer[0] == 0, "no read is left open"
+
+
+async def test_text_that_is_no_utf_8_is_read_as_a_reader_of_its_own_reads_it(
+    both: tuple[StateDB, StateDB], tmp_path: Path
+) -> None:
+    native, reading = both
+    await native.execute("UPDATE sessions SET name = CAST(? AS TEXT) WHERE id = 's000'", [b"caf\xe9"])
+    for db in (native, native, reading):
+        (row,) = [row for row in await db.list_sessions() if row["id"] == "s000"]
+        assert row["name"] == "caf\udce9"
+        assert (await db.get_session("s000") or {})["name"] == "caf\udce9"
+        cells = await db.rows("sessions", where={"id": "s000"}).window(0, 1)
+        assert "caf\udce9" in cells.rows[0].cells
