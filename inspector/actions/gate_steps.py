@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from persistence.errors import StateCompatibilityRefused, StoreError
@@ -83,7 +83,7 @@ def _owner(gate: Gate) -> Found:
         return None, "owner: a profile first", None
     if gate.profile.owner is None and gate.owner is None:
         return True, "no owner rule: only rows that this run made", None
-    found = _finding(gate, "owner-")
+    found = _owner_finding(gate)
     if found is not None:
         return False, f"owner {gate.owner}" if gate.owner is not None else "no owner is chosen", found
     if gate.profile.owner is not None and not gate.owner:
@@ -103,12 +103,13 @@ def _owner(gate: Gate) -> Found:
     return True, f"owner {gate.owner} (exists)", None
 
 
-def _finding(gate: Gate, begins: str) -> StoreError | None:
-    """The first finding of these codes, as a refusal."""
-    if gate.report is None:
+def _owner_finding(gate: Gate) -> StoreError | None:
+    """What was found about the owner, when that is all that speaks against the store: in a store that is not
+    admitted for another reason nobody is looked for."""
+    refusing = () if gate.report is None else gate.report.refusing
+    if gate.report is None or not refusing or not all(each.code.startswith("owner-") for each in refusing):
         return None
-    found = tuple(each for each in gate.report.refusing if each.code.startswith(begins))
-    return _check(replace(gate.report, findings=found)) if found else None
+    return _check(gate.report)
 
 
 def _admitted(gate: Gate) -> Found:

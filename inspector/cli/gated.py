@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from inspector.actions.gate import Gate
     from inspector.actions.plan import Action, Told
 
-__all__ = ["Asked", "gated_options", "interruptible", "pass_gate", "progress_line"]
+__all__ = ["Asked", "gated_options", "pass_gate", "progress_line", "run_gated"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -195,17 +195,19 @@ class progress_line:  # noqa: N801 (used as a function)
             sys.stderr.flush()
 
 
-@asynccontextmanager
-async def interruptible() -> AsyncIterator[None]:
-    """SIGTERM ends an action as ctrl-c does: what was sent is waited for, and the run is ended."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
+def run_gated(work: Callable[[], Awaitable[int]]) -> int:
+    """Runs a gated command's asynchronous part. SIGTERM ends it as ctrl-c does: what was sent is waited for,
+    the run is ended, and both raise KeyboardInterrupt."""
+
+    async def go() -> int:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        # No such signals here, or not the main thread: ctrl-c is then all there is.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work()
+
     try:
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    except (NotImplementedError, RuntimeError, ValueError):  # no such signals here, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)
+        return asyncio.run(go())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import click
 
-from inspector.cli.gated import Asked, gated_options, interruptible, pass_gate, progress_line
+from inspector.cli.gated import Asked, gated_options, pass_gate, progress_line, run_gated
 from inspector.cli.options import StoreName, store_argument
 
 
@@ -40,7 +39,7 @@ def command(store: str, run: str, into: str, leave_out: tuple[str, ...], **given
           --allow-writes --confirm acme-desk
     """
     asked = Asked.take(given)
-    return asyncio.run(_copy(store, run, into, leave_out, asked))
+    return run_gated(lambda: _copy(store, run, into, leave_out, asked))
 
 
 async def _copy(store: str, run: str, into: str, leave_out: tuple[str, ...], asked: Asked) -> int:
@@ -48,7 +47,7 @@ async def _copy(store: str, run: str, into: str, leave_out: tuple[str, ...], ask
     from persistence import StateDB, locate
 
     line = progress_line(asked.as_json)
-    async with interruptible(), StateDB(locate(store)) as source:
+    async with StateDB(locate(store)) as source:
         try:
             return await pass_gate(CopyRun(source, run, leave_out, line), into, asked)
         finally:

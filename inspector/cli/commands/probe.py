@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import click
 
-from inspector.cli.gated import Asked, gated_options, interruptible, pass_gate
+from inspector.cli.gated import Asked, gated_options, pass_gate, run_gated
 from inspector.cli.options import store_argument
 
 
@@ -32,8 +31,4 @@ def command(store: str, dry_run: bool, **given: Any) -> int:
 
     asked = Asked.take(given)
 
-    async def go() -> int:
-        async with interruptible():
-            return await pass_gate(Probe(), store, asked, dry_run=dry_run)
-
-    return asyncio.run(go())
+    return run_gated(lambda: pass_gate(Probe(), store, asked, dry_run=dry_run))

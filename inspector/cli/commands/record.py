@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from inspector.cli.gated import Asked, gated_options, interruptible, pass_gate
+from inspector.cli.gated import Asked, gated_options, pass_gate, run_gated
 from inspector.cli.options import StoreName
 
 if TYPE_CHECKING:
@@ -44,12 +43,11 @@ def command(file: str, into: str, **given: Any) -> int:
           --profile acme-desk-fresh-run --owner kim --allow-writes --confirm acme-desk
     """
     asked = Asked.take(given)
-    return asyncio.run(_record(file, into, asked))
+    return run_gated(lambda: _record(file, into, asked))
 
 
 async def _record(file: str, into: str, asked: Asked) -> int:
     from inspector.cli.input_lines import input_of
 
-    async with interruptible():
-        action: Record = await input_of(file, into, live=asked.confirm is not None and asked.allowed)
-        return await pass_gate(action, into, asked)
+    action: Record = await input_of(file, into, live=asked.confirm is not None and asked.allowed)
+    return await pass_gate(action, into, asked)
