@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "tables": "List a store's tables, or the rows of one.",
     "admit": "Say whether a managed store is admitted under a profile, and why.",
     "profile": "Derive, check, show, list and compare compatibility profiles.",
+    "prove": "Prove a profile by every item of ADR-0128 D8, on scratch copies.",
     "copy-run": "Copy a run of any store into a managed one, through the gate.",
     "record": "Record a run from JSON Lines in a managed store.",
     "probe": "Write the smallest fresh run, to see that a store takes one.",
@@ -84,6 +85,7 @@ Examples:
   store-inspector demo                         a gallery to try it on
   store-inspector doctor state.db              what is this, and how is it read?
   store-inspector runs state.db --status failed --since 2d --json
+  store-inspector admit managed.db --profile acme-desk-fresh-run --owner kim
 
 A store is a SQLite file, a file: URI, or a sqlite: or postgresql: URL. Without one:
 $LIONAGI_STATE_DB_URL, else $LIONAGI_HOME/state.db, else ~/.lionagi/state.db. Nothing of a store is

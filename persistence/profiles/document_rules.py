@@ -233,10 +233,10 @@ def operations_are_covered(profile: Profile, root: Node) -> None:
                 continue
             rule = profile.writes.get(folded(name), WriteRule())
             for verb, wanted, allowed in (
-                ("insert", need.insert, rule.insert),
-                ("update", need.update, rule.update),
+                ("insert", need.insert, _fold(rule.insert)),
+                ("update", need.update, _fold(rule.update)),
             ):
-                short = [column for column in wanted if folded(column) not in _fold(allowed)]
+                short = [column for column in wanted if folded(column) not in allowed]
                 if short:
                     message = f"{operation} has to {verb} {name}: {', '.join(short)} not allowed there"
                     root.fault(message, *place)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-__all__ = ["INVARIANTS", "NEEDS", "ONE_OWNER", "Need", "Needs", "needed_tables", "needs_of"]
+__all__ = ["INVARIANTS", "NEEDS", "ONE_OWNER", "Need", "Needs", "needs_of"]
 
 
 class Need(NamedTuple):
@@ -181,8 +181,3 @@ def needs_of(operations: Iterable[str]) -> dict[str, Need]:
             before = found.get(table, Need())
             found[table] = Need(*(tuple(dict.fromkeys((*a, *b))) for a, b in zip(before, need, strict=True)))
     return found
-
-
-def needed_tables(operations: Iterable[str]) -> tuple[str, ...]:
-    """The tables several operations read or write."""
-    return tuple(needs_of(operations))
