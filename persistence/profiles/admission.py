@@ -130,14 +130,14 @@ def _state(connection: sqlite3.Connection, wanted: Asked, structure: Closure | N
 def _unread(lineage: LineageReport) -> list[Finding]:
     """What keeps a store from being read at all, or its rows from deciding, and who holds it."""
     refusal = lineage.compatibility.refusal
-    if isinstance(lineage.error, StoreMissingError):
-        return [finding("no-store", expected="an existing store", observed=lineage.error.message)]
-    if isinstance(lineage.error, NotAStoreError):
+    if isinstance(refusal, StoreMissingError):
+        return [finding("no-store", expected="an existing store", observed=refusal.message)]
+    if isinstance(refusal, NotAStoreError):
         return [
             finding(
                 "not-a-store",
                 expected="a SQLite store",
-                observed=lineage.error.observed or lineage.error.message,
+                observed=refusal.observed or refusal.message,
             )
         ]
     if lineage.size == 0 and refusal is not None and refusal.code == "compatibility-no-lineage":
