@@ -25,7 +25,7 @@ def command() -> None:
     """
 
 
-@command.command("derive")
+@command.command("derive", short_help="Write a starting document from a live store.")
 @store_argument(required=True)
 @click.option(
     "--operations",
@@ -70,7 +70,7 @@ def derive(
         say(f"▲ {marks} reasons are to be written (TO FILL IN); then: store-inspector profile lint FILE")
 
 
-@command.command("lint")
+@command.command("lint", short_help="Check a document: every fault, line and key.")
 @click.argument("profile", type=ProfileName(), metavar="PROFILE")
 @json_option
 def lint(profile: str, as_json: bool) -> int:
@@ -96,7 +96,7 @@ def lint(profile: str, as_json: bool) -> int:
     return 0 if found.clean else 3
 
 
-@command.command("show")
+@command.command("show", short_help="Show what a profile says.")
 @click.argument("profile", type=ProfileName(), metavar="PROFILE")
 @click.option("--manifest", is_flag=True, help="Also every operation: its statements, rows and guarantees.")
 @click.option("--toml", is_flag=True, help="Print the document itself, in its plain form.")
@@ -131,7 +131,7 @@ def show(profile: str, manifest: bool, toml: bool, as_json: bool) -> None:
         write("".join(f"{line}\n" for line in profiles.profile_lines(found, reference)))
 
 
-@command.command("list")
+@command.command("list", short_help="List the profiles found by name.")
 @json_option
 def list_(as_json: bool) -> None:
     """List the profiles that are found by name: the user's own and the shipped ones."""
@@ -147,7 +147,7 @@ def list_(as_json: bool) -> None:
         write("".join(f"{line}\n" for line in profiles.entry_lines(found)))
 
 
-@command.command("diff")
+@command.command("diff", short_help="Show what differs between two, or from a store.")
 @click.argument("a", type=ProfileName(), metavar="A")
 @click.argument("b", type=ProfileName(), metavar="B")
 @json_option

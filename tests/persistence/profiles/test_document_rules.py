@@ -49,7 +49,7 @@ WRONG = {
     "a key that is no row id": (('{ columns = ["type_id"], rowid = true }', '["type_id"]'),
                                 "tables.message_types", "type_id may not be empty"),
     # operations and invariants
-    "an operation nobody knows": (('"insert_message"]', '"insert_messages"]'),
+    "an operation nobody knows": (('"insert_message"]', '"insert_mesage"]'),
                                   "operations[1]", "is insert_message meant"),
     "no operation": (('["create_progression", "insert_message"]', "[]"), "operations", "names the"),
     "an insert the operation needs": (('insert = ["lion_class"]', "insert = []"),
