@@ -20,11 +20,12 @@ from inspector.loader import Report
 from inspector.messages import Loaded, LoadFailed, LoadProgressed
 from inspector.navigation import Address
 from inspector.roles import status_sign
-from inspector.screens.overview_facts import facts_content
+from inspector.screens.overview_facts import store_facts
 from inspector.screens.place import Place, PlaceHelp
 from inspector.table_counts import count_tables, counts_of
 from inspector.typeset.lines import line
 from inspector.widgets.day_chart import DayChart
+from inspector.widgets.fact_list import FactList
 from inspector.widgets.pieces import Piece, PieceFlow
 from inspector.widgets.table_list import TableList
 from inspector.widgets.tall_list import TallList
@@ -71,7 +72,7 @@ class OverviewPlace(Place):
     def compose_body(self) -> ComposeResult:
         with Container(id="overview"):
             with Vertical(id="overview-left"):
-                yield Static(id="overview-facts")
+                yield FactList(id="overview-facts")
                 yield Static(Content.styled("worth a look", ".heading"), classes="overview-title")
                 yield WorthList(id="worth")
             with Vertical(id="overview-right"):
@@ -104,8 +105,8 @@ class OverviewPlace(Place):
     def facts_arrived(self) -> None:
         opened = self.opened
         if opened is not None and self.is_mounted:
-            self.query_one("#overview-facts", Static).update(
-                facts_content(opened.facts, opened.read, opened.report)
+            self.query_one("#overview-facts", FactList).show(
+                store_facts(opened.facts, opened.read, opened.report)
             )
 
     @on(Loaded)

@@ -1,46 +1,36 @@
-"""What a store is, in a few lines: whose, how it opens, what reads it, its files, and what it lacks."""
+"""What a store is, in a few facts: whose, how it opens, what reads it, its files, and what it lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from textual.content import Content
-
 from inspector import formats, safe
+from inspector.typeset.lines import Line, line
+from inspector.widgets.fact_list import Fact
 from persistence.records import Route
 
 if TYPE_CHECKING:
     from persistence.lineage import LineageReport
     from persistence.records import FileFacts, ReadInfo, StoreFacts
 
-__all__ = ["facts_content"]
+__all__ = ["store_facts"]
 
-LABEL = 9
 RACE = "exposed to the WAL-reset race"
 
 
-def facts_content(
+def store_facts(
     facts: StoreFacts | None, read: ReadInfo | None, report: LineageReport | None = None
-) -> Content:
-    """The lines; what is not known yet is said to be, and nothing is guessed."""
+) -> Iterator[Fact]:
+    """What is not known yet is said to be, and nothing is guessed."""
     if facts is None:
-        return Content.styled("reading what it is …", ".quiet")
-    return Content("\n").join(list(_lines(facts, read, report)))
-
-
-def _lines(facts: StoreFacts, read: ReadInfo | None, report: LineageReport | None) -> Iterator[Content]:
-    yield Content.assemble((_what(facts), ".strong"), *_extent(facts))
-    writes = list(_writes(report))
-    beside = report is not None and report.native.opens is True
-    yield _fact("opens", *_opens(read), *(writes if beside else ()))
-    if writes and not beside:
-        yield _fact("", *writes)
-    library = (facts.library, ".plain")
-    if facts.exposed_to_wal_reset:
-        yield _fact("read by", library, ("  ▲ ", ".notice"), (RACE, ".notice"))
-    else:
-        yield _fact("read by", library)
+        yield Fact("", (line(("reading what it is …", "quiet")),))
+        return
+    yield Fact("", (line((_what(facts), "strong")), *_extent(facts)))
+    yield Fact("opens", (_opens(read), *_writes(report)))
+    library = line((facts.library, "plain"))
+    race = line(("▲ ", "notice"), (RACE, "notice"))
+    yield Fact("read by", (library, race) if facts.exposed_to_wal_reset else (library,))
     kept = [f"journal {facts.journal_mode}" if facts.journal_mode else "", facts.encoding or ""]
     if facts.page_size:
         kept.append(f"pages of {formats.size(facts.page_size)}")
@@ -48,18 +38,14 @@ def _lines(facts: StoreFacts, read: ReadInfo | None, report: LineageReport | Non
         kept += [f"text ordered by {facts.extra.get('text_order') or 'the server'}", "rows by key"]
     words = ", ".join(safe.text(word) for word in kept if word)
     if words:
-        yield _fact("kept as", (words, ".plain"))
+        yield Fact("kept as", (line((words, "plain")),))
     if facts.files:
-        yield _fact("files", *_files(facts.files))
+        yield Fact("files", tuple(_files(facts.files)))
     if facts.known_tables and facts.missing_tables:
         shown = ", ".join(facts.missing_tables[:4])
         more = len(facts.missing_tables) - 4
         words = f"{shown}{f' and {more} more' if more > 0 else ''}"
-        yield _fact("lacks", (safe.text(words), ".quiet"))
-
-
-def _fact(label: str, *parts: tuple[str, str]) -> Content:
-    return Content.assemble((f"{label:<{LABEL}}", ".quiet"), *parts)
+        yield Fact("lacks", (line((safe.text(words), "quiet")),))
 
 
 def _what(facts: StoreFacts) -> str:
@@ -73,48 +59,42 @@ def _what(facts: StoreFacts) -> str:
     return f"{kind} of another kind"
 
 
-def _extent(facts: StoreFacts) -> Iterator[tuple[str, str]]:
+def _extent(facts: StoreFacts) -> Iterator[Line]:
     if facts.size is not None:
-        yield f"  {formats.size(facts.size)}", ".plain"
+        yield line((formats.size(facts.size), "plain"))
     if facts.tables is not None:
-        yield f"  {formats.several(facts.tables, 'table')}", ".quiet"
+        yield line((formats.several(facts.tables, "table"), "quiet"))
 
 
-def _opens(read: ReadInfo | None) -> Iterator[tuple[str, str]]:
-    yield "✓ ", ".ok"
-    yield "read-only", ".plain"
+def _opens(read: ReadInfo | None) -> Line:
+    opens = line(("✓ ", "ok"), ("read-only", "plain"))
     if read is None:
-        return
+        return opens
     held = ", kernel-held" if read.kernel_held and read.route is not Route.SERVER else ""
-    yield f" ({read.route}{held})", ".quiet"
+    return (*opens, *line((f" ({read.route}{held})", "quiet")))
 
 
-def _writes(report: LineageReport | None) -> Iterator[tuple[str, str]]:
+def _writes(report: LineageReport | None) -> Iterator[Line]:
     """The two ways that write, once it is known whose the store is; `2` says how."""
     if report is None:
         return
     native, compatibility = report.native, report.compatibility
     if native.opens:
-        yield "  ✓ ", ".ok"
-        yield "natively", ".plain"
+        yield line(("✓ ", "ok"), ("natively", "plain"))
     else:
-        yield "✗ ", ".refuse"
-        yield "natively", ".plain"
-        if native.refusal is not None:
-            yield f" ({safe.text(native.refusal.code)})", ".quiet"
+        code = f" ({safe.text(native.refusal.code)})" if native.refusal is not None else ""
+        yield line(("✗ ", "refuse"), ("natively", "plain"), (code, "quiet"))
     if compatibility.opens is None:
-        yield "  ? ", ".notice"
-        yield "by a profile", ".plain"
+        yield line(("? ", "notice"), ("by a profile", "plain"))
 
 
-def _files(files: tuple[FileFacts, ...]) -> Iterator[tuple[str, str]]:
+def _files(files: tuple[FileFacts, ...]) -> Iterator[Line]:
     there = [file for file in files if file.exists]
     for number, file in enumerate(there):
         name = safe.text(file.name)
         suffix = next((end for end in ("-journal", "-wal", "-shm") if name.endswith(end)), None)
         shown = suffix if number and suffix else safe.clip(name, 32)
         state = f" ({safe.text(file.state)})" if file.state and number else ""
-        yield f"{'  ' if number else ''}{shown} ", ".plain"
-        yield f"{formats.size(file.size)}{state}", ".quiet"
+        yield line((f"{shown} ", "plain"), (f"{formats.size(file.size)}{state}", "quiet"))
     if len(there) == 1:
-        yield "  nothing beside it", ".quiet"
+        yield line(("nothing beside it", "quiet"))

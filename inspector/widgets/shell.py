@@ -128,7 +128,12 @@ def _route_tip(route: Route) -> str:
 
 
 class PlacesLine(PieceLine):
-    """The places by number; the current one stands out, those this store has nothing for are dimmed."""
+    """The places by number; the current one stands out, those this store has nothing for are dimmed.
+
+    Where there is no room for all titles they are cut, all to the same length.
+    """
+
+    SHORTEST = 4  # cells of a title that still says something
 
     def show_places(self, places: Sequence[PlaceInfo], current: str, missing: dict[str, str]) -> None:
         self._places = places, current, missing
@@ -140,27 +145,30 @@ class PlacesLine(PieceLine):
 
     def _arrange(self) -> None:
         places, current, missing = self._places
-        pieces = [_place_piece(place, current, missing.get(place.name)) for place in places]
+        room = self.content_size.width
+        longest = max((len(place.title) for place in places), default=0)
+        for most in (None, *range(longest, self.SHORTEST - 1, -1), 0):
+            pieces = [_place_piece(place, current, missing.get(place.name), most) for place in places]
+            if sum(piece.width + piece.gap for piece in pieces) <= room:
+                break
         self.show(pieces)
 
 
-def _place_piece(place: PlaceInfo, current: str, why_not: str | None) -> Piece:
+def _place_piece(place: PlaceInfo, current: str, why_not: str | None, most: int | None) -> Piece:
+    """`most`: how much of the title of another place there is room for (0: its number alone), and for little
+    between two; None: for all of it, and for more."""
     here = place.name == current
-    number, title = place.key, place.title
-    if why_not is not None:
-        text = line((f"{number} {title}", "dimmed"))
-    elif here:
-        text = line((f" {number} {title} ", "here"))
+    title = place.title if here or most is None else safe.clip(place.title, most) if most else ""
+    number, title = f" {place.key}", f" {title}" if title else ""
+    loose = " " if most is None else ""
+    if here:
+        text = line((f"{number}{title} ", "here"))
+    elif why_not is not None:
+        text = line((f"{number}{title}", "dimmed"))
     else:
-        text = line((f" {number}", "accent"), (f" {title} ", "quiet"))
-    return Piece(
-        text,
-        f"app.place({place.name!r})",
-        why_not or place.says,
-        weight=0,
-        gap=1 if here or why_not is None else 2,
-        short=None if here else line((f" {number} ", "dimmed" if why_not is not None else "accent")),
-    )
+        text = line((number, "accent"), (f"{title}{loose}", "quiet"))
+    gap = 0 if most is not None else 1 if here or why_not is not None else 2
+    return Piece(text, f"app.place({place.name!r})", why_not or place.says, weight=0, gap=gap)
 
 
 class NoticeLine(PieceLine):
