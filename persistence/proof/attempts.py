@@ -163,6 +163,9 @@ async def _driver(bench: Bench, path: Any) -> list[tuple[str, list[str]]]:
         found = [
             (f"a new pool connection: {name}", await _bare(_pooled(engine, sql))) for name, sql in _few(bench)
         ]
+        await engine._alchemy.dispose()
+        for name, sql in _few(bench):
+            found.append((f"after a reconnect: {name}", await _bare(_pooled(engine, sql))))
         raw = engine._driver._conn
         for name, sql in _few(bench):
             found.append(
