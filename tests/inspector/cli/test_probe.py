@@ -115,6 +115,16 @@ def test_a_store_of_lionagis_own_is_refused(command: Any, harbour: Path) -> None
     assert marks(harbour) == before
 
 
+def test_the_configuration_may_name_the_profile_and_the_owner(
+    command: Any, store: Path, own_places: Path
+) -> None:
+    (own_places / "config").mkdir(parents=True, exist_ok=True)
+    (own_places / "config" / "config.toml").write_text('profile = "acme-desk-fresh-run"\nowner = "lee"\n')
+    assert command("probe", store, "--dry-run", "--json").json["preview"]["owner"] == "lee"
+    assert command("probe", store, "--owner", "kim", *GO).status == 0
+    assert rows(store, "SELECT DISTINCT owner_id FROM sessions WHERE name LIKE '%probe'") == [("kim",)]
+
+
 def test_a_policy_file_forbids_it(
     command: Any, store: Path, own_places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
