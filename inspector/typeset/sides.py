@@ -86,11 +86,10 @@ def _cell(text: str | None, marks: Sequence[Span], role: str, width: int) -> lis
     if text == NOTHING and not marks:
         return [(Run(NOTHING, "quiet"),)]
     runs, at = [], 0
+    # Where all of it differs there is nothing to set off, and a long text would only be loud.
+    how = role if tuple(marks) == _whole(text) else f"{role} bold underlined"
     for start, end in _words(text, marks):
-        runs += [
-            Run(_shown(text[at:start]), "plain"),
-            Run(_shown(text[start:end]), f"{role} bold underlined"),
-        ]
+        runs += [Run(_shown(text[at:start]), "plain"), Run(_shown(text[start:end]), how)]
         at = end
     runs.append(Run(_shown(text[at:]), "plain"))
     return wrap([run for run in runs if run.text], width) or [()]

@@ -12,6 +12,10 @@ def marked(lines: list[Line], role: str) -> list[str]:
     return [run.text.strip() for row in lines for run in row if run.role.startswith(f"{role} bold")]
 
 
+def whole(lines: list[Line], role: str) -> list[str]:
+    return [run.text.strip() for row in lines for run in row if run.role == role]
+
+
 def plain(lines: list[Line]) -> list[str]:
     return ["".join(run.text for run in row).rstrip() for row in lines]
 
@@ -24,14 +28,15 @@ def test_the_words_that_differ_are_marked_on_both_sides() -> None:
 
 def test_nothing_stands_for_nothing() -> None:
     lines = sides(None, "priority TEXT", 80)
-    assert "nothing" in plain(lines)[1] and marked(lines, "refuse") == ["priority TEXT"]
-    assert marked(sides("wal", None, 80), "ok") == ["wal"]
-    assert marked(sides("", "wal", 80), "refuse") == ["wal"]
+    assert "nothing" in plain(lines)[1] and whole(lines, "refuse") == ["priority TEXT"]
+    assert whole(sides("wal", None, 80), "ok") == ["wal"]
+    assert whole(sides("", "wal", 80), "refuse") == ["wal"]
 
 
-def test_what_has_nothing_in_common_is_marked_whole() -> None:
+def test_what_has_nothing_in_common_has_its_role_whole_and_no_marks() -> None:
     lines = sides("wal", "delete", 80)
-    assert marked(lines, "ok") == ["wal"] and marked(lines, "refuse") == ["delete"]
+    assert whole(lines, "ok") == ["wal"] and whole(lines, "refuse") == ["delete"]
+    assert not marked(lines, "ok") and not marked(lines, "refuse")
 
 
 def test_the_same_text_is_not_marked() -> None:
