@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
+from inspector.reports.marked_down import code, fenced, prose
 from inspector.reports.wrapped import wrapped
 
 if TYPE_CHECKING:
@@ -278,18 +279,18 @@ def trace_lines(report: AdmissionReport) -> Iterator[str]:
 def markdown(report: AdmissionReport) -> str:
     """The whole report for a ticket."""
     sign = "✓" if report.admitted else "✗"
-    lines = [f"## Admission of {_code(report.store)}", "", f"**{sign} {_plain(verdict(report))}**", ""]
-    lines += [f"- {label}: {_plain(said)}" for label, said in facts(report)]
+    lines = [f"## Admission of {code(report.store)}", "", f"**{sign} {prose(verdict(report))}**", ""]
+    lines += [f"- {label}: {prose(said)}" for label, said in facts(report)]
     for table, found in grouped(report.findings).items():
-        lines += ["", f"### {_code(table) if table is not None else ELSEWHERE}"]
+        lines += ["", f"### {code(table) if table is not None else ELSEWHERE}"]
         for one in found:
-            lines += ["", f"#### {SIGNS[one.severity]} {_code(one.object or table or one.code)} `{one.code}`"]
+            lines += ["", f"#### {SIGNS[one.severity]} {code(one.object or table or one.code)} `{one.code}`"]
             lines += ["", *_markdown_sides(one)]
     held = list(_held(report))
     if held:
         lines += ["", "### What holds of what the profile declares", "", "| table | holds |", "| --- | --- |"]
-        lines += [f"| {_plain(table)} | {_plain(said)} |" for table, said in held]
-    lines += ["", "### Trace", "", *_fenced("\n".join(trace_lines(report)))]
+        lines += [f"| {prose(table)} | {prose(said)} |" for table, said in held]
+    lines += ["", "### Trace", "", *fenced("\n".join(trace_lines(report)))]
     return "\n".join(lines) + "\n"
 
 
@@ -300,40 +301,12 @@ def _markdown_sides(one: Finding) -> Iterator[str]:
             continue
         shown = safe.lines(said, limit=4_000)
         if name in ("why", "remedy"):
-            yield f"- {label}: {_plain(shown)}"
+            yield f"- {label}: {prose(shown)}"
         elif "\n" in shown:
             yield f"- {label}:"
-            yield from ("", *(f"  {line}" for line in _fenced(shown)), "")
+            yield from ("", *(f"  {line}" for line in fenced(shown)), "")
         else:
-            yield f"- {label}: {_code(shown)}"
-
-
-def _fenced(text: str) -> list[str]:
-    """A block of code whose fence is longer than any run of backticks in it."""
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return [fence, *text.split("\n"), fence]
-
-
-def _code(text: str) -> str:
-    shown = safe.text(text)
-    ticks = "`" * (_longest_run(shown) + 1)
-    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{ticks}{pad}{shown}{pad}{ticks}" if shown else "` `"
-
-
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for letter in text:
-        run = run + 1 if letter == "`" else 0
-        longest = max(longest, run)
-    return longest
-
-
-def _plain(text: str) -> str:
-    escaped = text.replace("\\", "\\\\")
-    for sign in "`*_[]<>|#~&!":
-        escaped = escaped.replace(sign, f"\\{sign}")
-    return escaped
+            yield f"- {label}: {code(shown)}"
 
 
 # -- a page ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inspector import safe
+from inspector.reports.marked_down import code, fenced, prose
 from inspector.reports.wrapped import wrapped
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from persistence.profiles.catalogue import Entry
     from persistence.profiles.diff import Difference
     from persistence.profiles.lint import Linted
-    from persistence.profiles.records import ClosureTable, LinkShape, Profile, WriteRule
+    from persistence.profiles.records import ClosureTable, ColumnShape, LinkShape, Profile, WriteRule
 
 __all__ = [
     "diff_lines",
@@ -24,6 +25,7 @@ __all__ = [
     "linted_lines",
     "linted_shape",
     "profile_lines",
+    "profile_markdown",
     "profile_shape",
 ]
 
@@ -49,16 +51,7 @@ def profile_lines(profile: Profile, reference: Mapping[str, Any] | None = None) 
     """What a profile says, as visible lines of plain text."""
     owner = profile.owner
     yield safe.text(profile.identity)
-    yield from _pairs(
-        [
-            ("source", safe.text(profile.source)),
-            ("for stores of", safe.text(profile.lineage)),
-            ("versions", ", ".join(map(safe.text, profile.store_versions)) or "any"),
-            ("owner", _owner(profile)),
-            ("operations", ", ".join(map(safe.text, profile.operations))),
-            ("keeps", ", ".join(map(safe.text, profile.invariants)) or "nothing that is named"),
-        ]
-    )
+    yield from _pairs(_facts(profile))
     for key, table in profile.closure.tables.items():
         yield ""
         yield from _table_lines(table, profile.writes.get(key), owner.column if owner else None)
@@ -73,11 +66,69 @@ def profile_lines(profile: Profile, reference: Mapping[str, Any] | None = None) 
         yield from _manifest_lines(reference)
 
 
+def _facts(profile: Profile) -> list[tuple[str, str]]:
+    return [
+        ("source", safe.text(profile.source)),
+        ("for stores of", safe.text(profile.lineage)),
+        ("versions", ", ".join(map(safe.text, profile.store_versions)) or "any"),
+        ("owner", _owner(profile)),
+        ("operations", ", ".join(map(safe.text, profile.operations))),
+        ("keeps", ", ".join(map(safe.text, profile.invariants)) or "nothing that is named"),
+    ]
+
+
 def _owner(profile: Profile) -> str:
     owner = profile.owner
     if owner is None:
         return "none: rows are kept apart by the run that made them"
     return f"{safe.text(owner.column)}, one of {safe.text(owner.principals)}.{safe.text(owner.key)}"
+
+
+def profile_markdown(profile: Profile, reference: Mapping[str, Any] | None = None) -> str:
+    """The same as a page of documentation: what may be written as a grid, the operations with their SQL."""
+    lines = [f"# Profile {code(profile.identity)}", ""]
+    lines += [f"- {label}: {prose(said)}" for label, said in _facts(profile)]
+    owner = profile.owner.column if profile.owner is not None else None
+    for key, table in profile.closure.tables.items():
+        lines += ["", f"## Table {code(table.name)}", ""]
+        rule = profile.writes.get(key)
+        if rule is None or not (rule.insert or rule.update):
+            lines.append("Only read.")
+            continue
+        lines += ["| column | type | insert | update | owner | left out, because |", "| --- " * 6 + "|"]
+        for column, marks, reason in _grid(table, rule, owner):
+            cells = ["✓" if mark in marks else "" for mark in ("insert", "update", "owner")]
+            kind = code(column.type) if column.type else ""
+            said = prose(safe.text(reason))
+            lines.append(f"| {_celled(code(column.name))} | {_celled(kind)} | {' | '.join(cells)} | {said} |")
+    for operation in reference["operations"] if reference is not None else ():
+        lines += ["", f"## Operation {code(operation['name'])}", "", prose(safe.text(operation["does"])), ""]
+        lines += [f"- {label}: {prose(safe.text(said))}" for label, said in _manifest_rows(operation)]
+        for statement in operation["statements"]:
+            lines += ["", *fenced(safe.lines(statement["sql"]), "sql")]
+    return "\n".join(lines) + "\n"
+
+
+def _celled(text: str) -> str:
+    """Code in a table: the one sign that ends a cell even there."""
+    return text.replace("|", "\\|")
+
+
+def _grid(
+    table: ClosureTable, rule: WriteRule, owner: str | None
+) -> Iterator[tuple[ColumnShape, list[str], str]]:
+    """Each column with what may be done to it (`insert`, `update`, `owner`), and why it may be left out."""
+    from persistence.profiles.records import folded
+
+    marks = {
+        "insert": {folded(name) for name in rule.insert},
+        "update": {folded(name) for name in rule.update},
+    }
+    marks["owner"] = set() if owner is None else {folded(owner)}
+    reasons = {folded(name): reason for name, reason in rule.unwritten.items()}
+    for column in table.columns:
+        name = folded(column.name)
+        yield column, [mark for mark, names in marks.items() if name in names], reasons.get(name, "")
 
 
 def _table_lines(table: ClosureTable, rule: WriteRule | None, owner: str | None) -> Iterator[str]:
@@ -88,17 +139,9 @@ def _table_lines(table: ClosureTable, rule: WriteRule | None, owner: str | None)
         "" if written else ": only read"
     )
     wide = max((safe.width(safe.text(column.name)) for column in table.columns), default=0)
-    inserted = {name.lower() for name in rule.insert} if rule else set()
-    updated = {name.lower() for name in rule.update} if rule else set()
-    reasons = {name.lower(): reason for name, reason in rule.unwritten.items()} if rule else {}
-    for column in table.columns if written else ():
-        name = column.name.lower()
-        words = [word for word, there in (("insert", name in inserted), ("update", name in updated)) if there]
-        if owner is not None and name == owner.lower():
-            words.append("owner")
-        said = ", ".join(words) or "—"
-        head = f"  {safe.fit(safe.text(column.name), wide)}  {said:<14}  "
-        reason = safe.text(reasons.get(name, ""))
+    for column, marks, why in _grid(table, rule, owner) if rule is not None and written else ():
+        head = f"  {safe.fit(safe.text(column.name), wide)}  {', '.join(marks) or '—':<14}  "
+        reason = safe.text(why)
         yield from wrapped(reason, indent=" " * safe.width(head), first=head) if reason else (head.rstrip(),)
     for link in table.links:
         yield f"  → {_link(link).strip()}"
@@ -115,22 +158,25 @@ def _link(link: LinkShape) -> str:
     return f"({columns}) to {safe.text(link.table)}{f'({parents})' if parents else ''}{actions}"
 
 
+def _manifest_rows(operation: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("reached from", "; ".join(operation["reached_from"])),
+        ("rows", "; ".join(operation["rows"])),
+        ("transaction", operation["transaction"]),
+        ("refused", operation["when_it_refuses"]),
+        ("keeps", "; ".join(one["invariant"] for one in operation["keeps"])),
+        ("without", "; ".join(operation["without"])),
+    ]
+    return [(label, said) for label, said in rows if said]
+
+
 def _manifest_lines(reference: Mapping[str, Any]) -> Iterator[str]:
     for operation in reference["operations"]:
         yield ""
         yield f"operation {operation['name']}"
         yield from wrapped(safe.text(operation["does"]))
-        rows = [
-            ("reached from", "; ".join(operation["reached_from"])),
-            ("rows", "; ".join(operation["rows"])),
-        ]
-        rows.append(("transaction", operation["transaction"]))
-        rows.append(("refused", operation["when_it_refuses"]))
-        rows.append(("keeps", "; ".join(one["invariant"] for one in operation["keeps"])))
-        rows.append(("without", "; ".join(operation["without"])))
-        for label, said in rows:
-            if said:
-                yield from wrapped(safe.text(said), indent=" " * 16, first=f"  {label:<12}  ")
+        for label, said in _manifest_rows(operation):
+            yield from wrapped(safe.text(said), indent=" " * 16, first=f"  {label:<12}  ")
         for statement in operation["statements"]:
             owned = ", carries the owner" if statement["carries_owner"] else ""
             yield f"  {statement['verb']} {safe.text(statement['table'])}{owned}"

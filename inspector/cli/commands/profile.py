@@ -99,15 +99,16 @@ def lint(profile: str, as_json: bool) -> int:
 @command.command("show", short_help="Show what a profile says.")
 @click.argument("profile", type=ProfileName(), metavar="PROFILE")
 @click.option("--manifest", is_flag=True, help="Also every operation: its statements, rows and guarantees.")
-@click.option("--toml", is_flag=True, help="Print the document itself, in its plain form.")
-@json_option
-def show(profile: str, manifest: bool, toml: bool, as_json: bool) -> None:
+@click.option("--json", "form", flag_value="json", help="Print one JSON object.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print a page of documentation.")
+@click.option("--toml", "form", flag_value="toml", help="Print the document itself, in its plain form.")
+def show(profile: str, manifest: bool, form: str | None) -> None:
     """Show what a profile says: the store it is for, what may be written, and what is left out and why.
 
     \b
     Examples:
       store-inspector profile show acme-desk-fresh-run
-      store-inspector profile show ./desk.toml --manifest
+      store-inspector profile show ./desk.toml --manifest --markdown > desk.md
       store-inspector profile show acme-desk-fresh-run --toml > mine.toml
     """
     from inspector.cli.output import write
@@ -115,7 +116,7 @@ def show(profile: str, manifest: bool, toml: bool, as_json: bool) -> None:
     from persistence.profiles.catalogue import load_profile
     from persistence.profiles.dump import dump
 
-    if toml and (manifest or as_json):
+    if form == "toml" and manifest:
         raise click.UsageError("--toml is the document alone.")
     found = load_profile(profile)
     reference = None
@@ -123,9 +124,11 @@ def show(profile: str, manifest: bool, toml: bool, as_json: bool) -> None:
         from persistence.writing.compatibility.manifest import reference as reference_of
 
         reference = reference_of(found)
-    if toml:
+    if form == "toml":
         write(dump(found))
-    elif as_json:
+    elif form == "markdown":
+        write(profiles.profile_markdown(found, reference))
+    elif form == "json":
         write(f"{shapes.document(**profiles.profile_shape(found, reference))}\n")
     else:
         write("".join(f"{line}\n" for line in profiles.profile_lines(found, reference)))

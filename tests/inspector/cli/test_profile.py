@@ -88,7 +88,7 @@ def test_show_as_a_document(command: Any, tmp_path: Path) -> None:
     done = command("profile", "show", NAME, "--toml")
     (tmp_path / "copy.toml").write_text(done.out)
     assert command("profile", "diff", NAME, tmp_path / "copy.toml").out.endswith("\nno difference\n")
-    assert command("profile", "show", NAME, "--toml", "--json").status == 2
+    assert command("profile", "show", NAME, "--toml", "--manifest").status == 2
 
 
 def test_show_with_the_manifest(command: Any) -> None:
@@ -97,6 +97,18 @@ def test_show_with_the_manifest(command: Any) -> None:
     assert "insert sessions, carries the owner" in done.out and "without a statement" in done.out
     found = command("profile", "show", NAME, "--manifest", "--json").json["manifest"]
     assert found["operations"][0]["name"] == "create_progression"
+
+
+def test_show_as_a_page(command: Any, tmp_path: Path) -> None:
+    page = command("profile", "show", NAME, "--manifest", "--markdown").out
+    assert page.startswith(f"# Profile `{NAME}@1`\n") and "## Operation `create_session`" in page
+    assert "| `owner_id` | `TEXT` | ✓ |  | ✓ |  |" in page
+    assert "| `desk_flags` | `INTEGER` |  |  |  | 0 means not flagged on the desk. |" in page
+    assert "## Table `principals`\n\nOnly read." in page and "```sql\nINSERT INTO sessions" in page
+    hostile = tmp_path / "x.toml"
+    hostile.write_text(changed(('"0 means not shaded"', '"a | <b> `c` \\u001b[1m *d*"')))
+    page = command("profile", "show", hostile, "--markdown").out
+    assert "a \\| \\<b\\> \\`c\\` ␛\\[1m \\*d\\*" in page and "\x1b" not in page
 
 
 def test_list_says_where_each_is_from(command: Any, own_places: Path) -> None:
