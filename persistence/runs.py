@@ -21,7 +21,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from persistence.artifacts import ArtifactContract, VerificationResult, verify_artifact_contract
-from persistence.errors import BusyError, ConstraintError, StateCompatibilityRefused, ValueRefusedError
+from persistence.errors import (
+    BusyError,
+    ConstraintError,
+    StateCompatibilityRefused,
+    StoreError,
+    ValueRefusedError,
+)
+from persistence.mode import Mode
 from persistence.retrying import PATIENCE, retried, to_its_end
 from persistence.run_events import HANDLERS, Handlers, RunEvent, RunEventKind, emit
 
@@ -62,6 +69,7 @@ class RunRecorder:
     callbacks: Sequence[Callable[[RunRecorder], Awaitable[None]]] = ()
     verification: VerificationResult | None = field(default=None, init=False)
     dropped_signals: int = field(default=0, init=False)
+    project_registered: bool | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._progressions = (_new(), _new())
@@ -105,6 +113,8 @@ class RunRecorder:
             "progression_id": ordered,
         }
         await self._write(lambda: db.create_session(row), self._session_is_there)
+        if self.db.mode is Mode.NATIVE and session.get("project") is not None:
+            await self._register_project(session)
         await self._tell(RunEventKind.SESSION_START, row)
         await self._write(lambda: db.create_progression(spoken, first))
         branch = {"id": self.branch_id, "session_id": self.session_id, "progression_id": spoken}
@@ -113,6 +123,16 @@ class RunRecorder:
             branch["system_msg_id"] = system["id"]
         await self._write(lambda: db.create_branch(branch), self._branch_is_there)
         await self._tell(RunEventKind.BRANCH_CREATE, branch)
+
+    async def _register_project(self, session: Mapping[str, Any]) -> None:
+        """Natively a run's project is noted after its session, on its own; that it fails, fails nothing else.
+        A managed store keeps the name on the session's row alone."""
+        try:
+            await self.db.register_project(session["project"], session.get("project_source") or "run")
+        except StoreError:
+            self.project_registered = False
+        else:
+            self.project_registered = True
 
     def _session_is_there(self) -> None:
         self._begun = True
@@ -220,8 +240,11 @@ class RunRecorder:
         """Keeps what still waits, the run's last columns and what was seen of its expected files; then ends
         the branch and writes the status. `usage` are columns of token counts and costs, `metadata` keys.
 
-        A run one of whose writes was refused is ended as failed, and what refused it is raised.
+        A run one of whose writes was refused is ended as failed, and what refused it is raised. A run that has
+        ended is left as it is.
         """
+        if self._ended:
+            return
         await to_its_end(self._end(status, reason_code, summary, dict(usage or {}), metadata))
 
     async def _end(
@@ -253,9 +276,18 @@ class RunRecorder:
         if self._first is not None:
             row |= {"first_msg_id": self._first, "last_msg_id": self._last}
         if metadata is not None:
-            row["node_metadata"] = dict(metadata)
+            row["node_metadata"] = await self._metadata(metadata)
         if row:
             await self._write(lambda: self.db.update_session(self.session_id, **row))
+
+    async def _metadata(self, keys: Mapping[str, Any]) -> dict[str, Any]:
+        """What is given to the writer: in compatibility mode it merges keys within its transaction; natively
+        it writes the whole, so that what is there is read and merged here."""
+        if self.db.mode is Mode.COMPATIBILITY:
+            return dict(keys)
+        found = await self.db.get_session(self.session_id)
+        stored = None if found is None else found["node_metadata"]
+        return {**(stored if isinstance(stored, dict) else {}), **keys}
 
     async def _verify(self, contract: ArtifactContract) -> None:
         seen = self.verification = await asyncio.to_thread(
