@@ -240,7 +240,7 @@ class RunRecorder:
         """Keeps what still waits, the run's last columns and what was seen of its expected files; then ends
         the branch and writes the status. `usage` are columns of token counts and costs, `metadata` keys.
 
-        A run one of whose writes was refused is ended as failed, and what refused it is raised. A run that has
+        A run one of whose writes was refused is ended as failed, and what refused it is raised. One that has
         ended is left as it is.
         """
         if self._ended:
