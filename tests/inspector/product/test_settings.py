@@ -38,9 +38,20 @@ def test_each_layer_wins_over_the_one_below_and_is_named(monkeypatch: pytest.Mon
         "follow": "$STORE_INSPECTOR_FOLLOW",
         "mouse": "default",
         "history": "default",
+        "profile": "default",
+        "owner": "default",
         "keymap": str(path),
         "writes": "default",
     }
+
+
+def test_a_profile_and_an_owner_can_be_named_and_an_owner_keeps_its_spelling() -> None:
+    assert (settings.load().profile, settings.load().owner) == (None, None)
+    path = write('profile = " desk@2 "\nowner = " Kim "\n')
+    assert (settings.load().profile, settings.load().owner) == ("desk@2", " Kim ")
+    path.write_text('profile = 2\nowner = " "\n')
+    assert (settings.load().profile, settings.load().owner) == (None, None)
+    assert len(settings.load().notices) == 2
 
 
 def test_an_unknown_key_is_told_with_the_nearest_one() -> None:
