@@ -315,6 +315,7 @@ _STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 68em; margin: 2em auto; padding: 0 1em;
   color: #1c1c1c; background: #fff }
 code, pre { font: 13px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere }
+h1 code, h2 code, h3 code { font-size: inherit }
 pre { background: #f4f4f4; padding: .6em .8em; margin: 0; border-radius: 4px }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2em 1.2em } dt { color: #666 }
 dd { margin: 0 }
@@ -354,7 +355,7 @@ def html(report: AdmissionReport) -> str:
             for label, said in (("expected", one.expected), ("observed", one.observed)):
                 shown = escape(safe.lines(said, limit=20_000)) if said is not None else "—"
                 out.append(f"<div><h4>{label}</h4><pre>{shown}</pre></div>")
-            out.append(f"</div><p>{escape(one.why)}</p><p><em>{escape(one.remedy)}</em></p></article>")
+            out.append(f"</div><p>{escape(one.why)}</p><p>What to do: {escape(one.remedy)}</p></article>")
         out.append("</section>")
     held = list(_held(report))
     if held:
