@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from persistence.errors import StateCompatibilityRefused, StoreError
+from persistence.errors import StateCompatibilityRefused, StoreError, StoreMissingError
 
 if TYPE_CHECKING:
     from inspector.actions.gate import Gate
@@ -160,6 +160,11 @@ def _check(report: AdmissionReport) -> StoreError | None:
     try:
         report.check()
     except StateCompatibilityRefused as error:
+        if error.code == "no-store":  # what is not there is told as everywhere else
+            return StoreMissingError(
+                error.message, code=error.code, where=error.where, expected=error.expected,
+                observed=error.observed, remedy=error.remedy,
+            )  # fmt: skip
         return error
     return None
 
