@@ -88,7 +88,7 @@ def _child(path: Path, cycle: int, tell: int) -> None:
         os._exit(1)  # it is to be killed: ending by itself is a failure
 
 
-def _heard(hear: int, lines: int) -> bytes:
+def heard(hear: int, lines: int) -> bytes:
     """What the child tells until it has told so many lines; it is given a few seconds, whatever the load."""
     heard, until = b"", time.monotonic() + 10
     while heard.count(b"\n") < lines and time.monotonic() < until:
@@ -112,7 +112,7 @@ def cycles(path: Path, count: int, seed: int = 0) -> Iterator[Told]:
             _child(path, cycle, tell)
         os.close(tell)
         # A third are killed while opening, the others just after so many writes, or in the next one.
-        heard = b"" if rng.random() < 0.3 else _heard(hear, rng.randrange(1, 25))
+        heard = b"" if rng.random() < 0.3 else heard(hear, rng.randrange(1, 25))
         time.sleep(rng.uniform(0.0, 0.03) if not heard else rng.choice((0.0, rng.uniform(0.0, 0.002))))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
