@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import resource
 import shutil
 import sys
 import tempfile
@@ -54,6 +55,11 @@ pytest_plugins = ["tests.acceptance.plugin", "tests.pace", "tests.postgres", "te
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A store that was opened keeps its descriptors for as long as the process lives; a test run opens thousands.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft != resource.RLIM_INFINITY and soft < enough:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
     if not getattr(config.option, "update_snapshots", False):
         return
     seen = {

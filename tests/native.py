@@ -20,6 +20,7 @@ import pytest
 
 from persistence import Mode, StateDB
 from persistence.location import StoreLocation, locate
+from tests.postgres import create_database, drop_database
 
 BACKENDS = ("sqlite", "postgresql")
 
@@ -59,34 +60,23 @@ def native_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def native_template(postgres_server: str) -> Iterator[str]:
     """The name of a database as a native open leaves it; the template of each test's."""
     name = f"native_{secrets.token_hex(6)}"
-    _run(_execute(postgres_server, f'CREATE DATABASE "{name}" TEMPLATE template0'))
+    _run(create_database(postgres_server, name))
     _run(_make(_named(postgres_server, name)))
     yield name
-    _run(_execute(postgres_server, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
+    _run(drop_database(postgres_server, name))
 
 
 def _named(server: str, database: str) -> str:
     return f"{server.rpartition('/')[0]}/{database}"
 
 
-async def _execute(server: str, *statements: str) -> None:
-    import asyncpg
-
-    connection = await asyncpg.connect(server)
-    try:
-        for statement in statements:
-            await connection.execute(statement)
-    finally:
-        await connection.close()
-
-
 @pytest.fixture
 async def native_database(postgres_server: str, native_template: str) -> AsyncIterator[str]:
     """The URL of a complete and empty native database of this test's own."""
     name = f"t_{secrets.token_hex(6)}"
-    await _execute(postgres_server, f'CREATE DATABASE "{name}" TEMPLATE "{native_template}"')
+    await create_database(postgres_server, name, native_template)
     yield _named(postgres_server, name)
-    await _execute(postgres_server, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    await drop_database(postgres_server, name)
 
 
 @pytest.fixture(params=BACKENDS)

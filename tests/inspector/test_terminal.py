@@ -62,7 +62,9 @@ class Terminal:
             self.read()
 
     def read(self) -> None:
-        ready, _, _ = select.select([self.master], [], [], 0.1)
+        poll = select.poll()  # `select` does not take the high descriptors of a long test run
+        poll.register(self.master, select.POLLIN)
+        ready = poll.poll(100)
         if ready:
             with suppress(OSError):
                 self.said += os.read(self.master, 1 << 16)
