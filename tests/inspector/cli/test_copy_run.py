@@ -111,6 +111,24 @@ def test_an_interruption_in_the_middle_ends_with_130_and_says_what_is_there(
     assert rows(store, "SELECT count(*) FROM sessions WHERE id = 's001'") == [(0,)] and all_hold(store)
 
 
+def test_an_action_that_was_killed_is_in_the_journal_as_begun(
+    command: Any, store: Path, tmp_path: Path, own_places: Path, as_program: list[str]
+) -> None:
+    (tmp_path / "from").mkdir()
+    taken_from = source(tmp_path / "from" / "state.db", 1_500)
+    words = ["copy-run", str(taken_from), "s001", "--into", str(store), *AS_KIM, *GO]
+    program = subprocess.Popen(
+        [*as_program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    _wait_for_messages(store, program)
+    program.kill()
+    program.communicate(timeout=60)
+    assert [each.event for each in entries(own_places / "state")] == ["begun"]
+    (row,) = command("journal", "--json").json["rows"]
+    assert row["outcome"] == "begun, no end was recorded" and row["run"] == "s001"
+    assert all_hold(store) and rows(store, "SELECT count(*) FROM sessions WHERE id = 's001'") == [(0,)]
+
+
 def _wait_for_messages(store: Path, program: subprocess.Popen[str]) -> None:
     """Until the copy has begun to write; acme-desk looks at its own store meanwhile."""
     until = time.monotonic() + 60
