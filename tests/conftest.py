@@ -55,7 +55,7 @@ pytest_plugins = ["tests.acceptance.plugin", "tests.pace", "tests.postgres", "te
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A store that was opened keeps its descriptors for as long as the process lives; a test run opens thousands.
+    # A store that was opened keeps its descriptors as long as the process lives; a test run opens thousands.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
     if soft != resource.RLIM_INFINITY and soft < enough:
