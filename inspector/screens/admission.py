@@ -146,8 +146,11 @@ class AdmissionPlace(Place):
 
     def load(self) -> None:
         self.loads.start("profiles", found_profiles)
+        config = self.inspector.config
         if self.choice.profile is not None:
             self._ask(self.choice)
+        elif config.profile is not None:  # chosen as well: by the configuration, its variable or a flag
+            self._ask(Choice(owner=config.owner), config.profile)
 
     def _ask(self, choice: Choice, name: str | None = None) -> None:
         """Asks anew. `name` is another profile's, else the document of the chosen one is read again."""

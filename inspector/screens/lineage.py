@@ -20,7 +20,7 @@ from inspector.exporting import Exportable
 from inspector.keys import bind
 from inspector.messages import Loaded, LoadProgressed
 from inspector.screens.lineage_around import around
-from inspector.screens.lineage_entries import PageOf, StepOf, decided
+from inspector.screens.lineage_entries import PageOf, PlaceOf, StepOf, decided
 from inspector.screens.page import PageScreen, StepScreen
 from inspector.screens.place import Place, PlaceHelp
 from inspector.typeset.lines import line
@@ -145,6 +145,8 @@ class LineagePlace(Place):
                 self.app.push_screen(PageScreen(code, error))
             case StepOf(step=step):
                 self.app.push_screen(StepScreen(step))
+            case PlaceOf(place=place):
+                self.go(place)
             case _:
                 self.notify("that is all there is of it", markup=False)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from persistence.errors import StoreError
     from persistence.lineage import LineageReport, ReadStep, RuleStep, Verdict
 
-__all__ = ["PageOf", "StepOf", "decided"]
+__all__ = ["PageOf", "PlaceOf", "StepOf", "decided"]
 
 SIGNS = {True: ("✓", "ok"), False: ("✗", "refuse"), None: ("?", "notice")}
 MODES = {"read_only": "read-only", "native": "natively", "compatibility": "compatibility"}
@@ -43,6 +43,13 @@ class PageOf:
 
     code: str
     error: StoreError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOf:
+    """Leads to another place."""
+
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,9 @@ def _verdict(verdict: Verdict) -> Entry:
         lines = wrap([*said, Run(safe.text(why), "plain")], room - MODE - 2)
         return [(Run(f"{sign} ", role), mode, *lines[0]), *prefixed(head, lines[1:])]
 
-    leads = PageOf(refusal.code, refusal) if refusal is not None else None
+    leads: PageOf | PlaceOf | None = PageOf(refusal.code, refusal) if refusal is not None else None
+    if verdict.mode == "compatibility" and verdict.opens is None and refusal is None:
+        leads = PlaceOf("admission")
     return Entry(f"verdict {verdict.mode}", build, leads)
 
 

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from inspector import settings
 from inspector.admitting import Choice
 from inspector.screens.admission_choice import OperationsChooser, OwnerChooser, ProfileChooser
 from inspector.screens.admission_finding import FindingScreen
 from inspector.screens.help import help_content
 from inspector.screens.refused import RefusedPlace
 from inspector.widgets.failure import FailurePanel
+from inspector.widgets.section_list import SectionList
 from tests.inspector.admission.desks import DRIFTED, admit, changed, desk, place_of, states
 from tests.inspector.driving import CONTROLS, driven, screen_text, settled, typed
 from tests.persistence.stores import make_store
@@ -65,6 +67,26 @@ async def test_admitted_in_one_line(tmp_path: Path) -> None:
         assert "✓ admitted  10 tables, " in text and "w owner kim" in text and "a operations all 1" in text
         assert "✓ holds" in text and "settled, " in text
     assert states(tmp_path) == before
+
+
+async def test_what_the_configuration_names_is_asked_at_once(tmp_path: Path) -> None:
+    """Naming a profile and an owner there is choosing them; the profile it does not know is a refusal."""
+    config = settings.load({"profile": "acme-desk-fresh-run@1", "owner": "lee", "history": False})
+    async with driven(desk(tmp_path), "admission", config=config) as pilot:
+        place = place_of(pilot)
+        assert place.report is not None and place.report.admitted and place.choice.owner == "lee"
+    config = settings.load({"profile": "nobodys", "history": False})
+    async with driven(desk(tmp_path), "admission", config=config) as pilot:
+        place = place_of(pilot)
+        assert place.report is None and place.query_one(FailurePanel).display
+        assert "There is no such profile" in screen_text(pilot)
+
+
+async def test_lineage_leads_here(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "lineage") as pilot:
+        pilot.app.screen.query_one("#decided", SectionList).select("verdict compatibility")
+        await press(pilot, "enter")
+        assert place_of(pilot).report is None
 
 
 # -- each drifted store -------------------------------------------------------------------------------------
