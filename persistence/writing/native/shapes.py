@@ -57,8 +57,8 @@ def _made() -> tuple[dict[str, TableShape], dict[str, str]]:
     try:
         for table in metadata.sorted_tables:
             connection.execute(create_table(table))
-            for index in table.indexes:
-                connection.execute(create_index(str(index.name)))
+            for name in sorted(str(index.name) for index in table.indexes):  # the same file every time
+                connection.execute(create_index(name))
         return {shape.name: shape for shape in shapes(connection)}, _texts(connection)
     finally:
         connection.close()

@@ -6,6 +6,8 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -89,12 +91,32 @@ async def test_its_folder_is_made_only_for_a_store_named_in_the_call(
     assert not (tmp_path / "e").exists()
 
 
-async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+async def test_an_empty_file_becomes_a_store(tmp_path: Path, native_file: Path) -> None:
     path = tmp_path / "state.db"
-    path.touch(0o640)
-    inode = path.stat().st_ino
-    assert (await opened(path)).created
-    assert path.stat().st_ino == inode and stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.touch()
+    path.chmod(0o640)
+    applied = await opened(path)
+    assert applied.created and applied.stamped
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert shape(path) == shape(native_file) and beside(path) == {"state.db"}
+
+
+async def test_new_stores_are_the_same_file_but_for_when_they_were_made(tmp_path: Path) -> None:
+    """Each in a process of its own: no order of theirs hangs on where objects lie in memory."""
+    code = """
+import asyncio, sys, time
+from persistence import Mode, StateDB
+time.time = lambda: 1795953600.0
+async def made(path):
+    async with StateDB(path, mode=Mode.NATIVE):
+        pass
+asyncio.run(made(sys.argv[1]))
+"""
+    paths = [tmp_path / name for name in ("one.db", "two.db")]
+    for seed, path in enumerate(paths):
+        environ = {**os.environ, "PYTHONHASHSEED": str(seed + 1), "PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-c", code, str(path)], env=environ, check=True)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 async def test_a_folder_that_may_not_be_written_is_said(

@@ -239,16 +239,6 @@ async def test_a_kill_while_an_empty_file_becomes_a_store_leaves_one_or_the_othe
 # -- an empty file -----------------------------------------------------------------------------------------
 
 
-async def test_an_empty_file_keeps_its_mode(tmp_path: Path, native_file: Path) -> None:
-    path = tmp_path / "state.db"
-    path.touch(0o640)
-    path.chmod(0o640)
-    applied = await opened(path)
-    assert applied.created and applied.stamped
-    assert path.stat().st_mode & 0o7777 == 0o640
-    assert shape(path) == shape(native_file) and beside(path) == {"state.db"}
-
-
 async def test_an_empty_file_somebody_else_writes_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
