@@ -53,6 +53,7 @@ TOPICS = {
     "admission": "whether a store is admitted: what was asked, and whose it is",
     "structure": "whether a store is admitted: its tables",
     "profiles": "profiles themselves",
+    "proving": "proving a profile",
     "files": "the file, its device, and private copies",
     "reading": "reading",
     "server": "the way to a server",
