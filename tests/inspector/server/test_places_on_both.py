@@ -55,6 +55,7 @@ async def toured(store: str) -> tuple[dict[str, list[str]], str]:
                         await typed(pilot, key[5:])
                     else:
                         await pilot.press(key)
+                        await settled(pilot, rounds=1)  # the next key may need what this one loads
                 await settled(pilot)
                 lines = [MOMENT.sub("MOMENT", line.rstrip()) for line in screen_lines(pilot)]
                 # What a column's type is called, and the SQL, are each database's own.
