@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from persistence.profiles.admission import admit as admit
     from persistence.profiles.admission import readmit as readmit
+    from persistence.profiles.catalogue import load_profile as load_profile
     from persistence.profiles.records import AdmissionReport as AdmissionReport
     from persistence.profiles.records import Closure as Closure
     from persistence.profiles.records import Finding as Finding

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from persistence.basics import ReadInfo, Route
 from persistence.engines.direct import read as read_store
-from persistence.errors import NotAStoreError, StoreError, StoreMissingError
+from persistence.engines.token import Token
+from persistence.errors import NotAStoreError, StoreError, StoreMissingError, StoreMovedError
 from persistence.lineage.examination import examine
 from persistence.lineage.held import connection_identity
 from persistence.lineage.report import LineageReport, RuleStep
@@ -66,6 +67,7 @@ def admit(
     if not any(one.code in ("no-store", "not-a-store") for one in found):
         try:
             state, info = read_store(location, lambda connection: _state(connection, wanted), limit=None)
+            found += _moved(lineage, info)
         except StoreError as error:
             if not found:
                 found.append(_store_unread(error))
@@ -151,6 +153,14 @@ def _unread(lineage: LineageReport) -> list[Finding]:
             )
         ]
     return [_store_unread(refusal)]
+
+
+def _moved(lineage: LineageReport, info: ReadInfo) -> list[Finding]:
+    """Another file that took the store's name between the two reads."""
+    identity = info.token.identity if isinstance(info.token, Token) else lineage.identity
+    if identity == lineage.identity:
+        return []
+    return [_store_unread(StoreMovedError("Another file took the store's name while it was read."))]
 
 
 def _store_unread(error: StoreError) -> Finding:

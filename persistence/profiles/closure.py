@@ -82,7 +82,9 @@ class _Reader:
         for key in wanted:
             entry = places.get(key)
             if entry is None or entry.kind != "table":
-                missing[key] = None if entry is None else _STANDS[entry.kind]
+                missing[key] = (
+                    None if entry is None else _STANDS.get(entry.kind, "something that is no table")
+                )
                 continue
             table = self._table(entry)
             if table is not None:
@@ -90,6 +92,15 @@ class _Reader:
         incoming = self._incoming(wanted)
         objects, doubts = closure_objects.touching(self._entries, frozenset(wanted))
         return Closure(tables, incoming, objects, (*self._doubts, *doubts), missing)
+
+    def _facts(self, pragma: str, name: str) -> list[tuple[Any, ...]]:
+        """What a PRAGMA says of a table or index."""
+        try:
+            return self._ask(f"PRAGMA main.{pragma}({quoted(name)})")
+        except UnicodeEncodeError:  # a name that is not UTF-8 can only be handed over as bytes
+            exactly = name.encode("utf-8", "surrogateescape")
+            statement = f"SELECT * FROM pragma_{pragma}(CAST(? AS TEXT), 'main')"  # noqa: S608
+            return self._ask(statement, (exactly,))
 
     # -- one table ------------------------------------------------------------------------------------
 
@@ -107,7 +118,7 @@ class _Reader:
         said = self._declared(entry.name, entry)
         if said is None:
             return None
-        rows = self._ask(f"PRAGMA main.table_xinfo({quoted(entry.name)})")
+        rows = self._facts("table_xinfo", entry.name)
         if [folded(row[1]) for row in rows] != [folded(column.name) for column in said.columns]:
             self._doubt(entry.name, entry.name, "its text and SQLite's own account name other columns")
             return None
@@ -133,7 +144,7 @@ class _Reader:
         rowid = bool(named)
         uniques: list[UniqueShape] = []
         plain: list[IndexShape] = []
-        for _, name, unique, origin, partial in self._ask(f"PRAGMA main.index_list({quoted(table)})"):
+        for _, name, unique, origin, partial in self._facts("index_list", table):
             if origin == "pk":
                 terms, rowid = self._terms(table, name, ()), False
                 continue
@@ -162,9 +173,7 @@ class _Reader:
 
     def _terms(self, table: str, index: str, texts: Sequence[str]) -> tuple[IndexTerm, ...]:
         found = []
-        for number, cid, name, descending, collation, key in self._ask(
-            f"PRAGMA main.index_xinfo({quoted(index)})"
-        ):
+        for number, cid, name, descending, collation, key in self._facts("index_xinfo", index):
             if not key:
                 continue
             expression = None
@@ -189,7 +198,7 @@ class _Reader:
     # -- links ----------------------------------------------------------------------------------------
 
     def _links(self, entry: Entry, said: Declared) -> tuple[LinkShape, ...]:
-        grouped = _grouped(self._ask(f"PRAGMA main.foreign_key_list({quoted(entry.name)})"))
+        grouped = _grouped(self._facts("foreign_key_list", entry.name))
         # SQLite counts from the last one of the text to the first.
         pairs = list(zip(reversed(grouped), said.links, strict=False))
         if len(grouped) != len(said.links) or not all(_agree(link, told) for link, told in pairs):
@@ -213,11 +222,7 @@ class _Reader:
         for entry in self._entries:
             if entry.kind != "table" or folded(entry.name) in wanted or "references" not in folded(entry.sql):
                 continue
-            try:
-                grouped = _grouped(self._ask(f"PRAGMA main.foreign_key_list({quoted(entry.name)})"))
-            except UnicodeEncodeError:
-                self._doubt(None, entry.name, "a name that is not UTF-8 cannot be asked about")
-                continue
+            grouped = _grouped(self._facts("foreign_key_list", entry.name))
             into = next((link.table for link in grouped if folded(link.table) in wanted), None)
             if into is None:
                 continue

@@ -6,6 +6,7 @@ that reads one, or a virtual table built on one. Text that is no tokens counts w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -37,102 +38,94 @@ def touching(
     entries: Sequence[Entry], closure: frozenset[str]
 ) -> tuple[tuple[ObjectShape, ...], tuple[Uninterpreted, ...]]:
     """The objects that touch the tables of `closure` (folded), and those that may and are not understood."""
-    reach: dict[str, frozenset[str]] = {name: frozenset((name,)) for name in closure}
-    sources = [_Source(entry) for entry in entries if entry.kind in ("view", "virtual")]
-    while True:  # views of views: until nothing more is reached
-        grown = False
-        for source in sources:
-            if folded(source.entry.name) in reach:
+    sources = _Sources(entries)
+    reach = {name: frozenset((name,)) for name in closure}
+    touched: dict[_Source, frozenset[str]] = {}
+    changed = list(closure)
+    while changed:  # through views of views, until nothing more is reached
+        name = changed.pop()
+        for source in sources.naming(name, stands=name in closure):
+            before = touched.get(source, frozenset())
+            touched[source] = before | reach[name]
+            if touched[source] == before or source.entry.kind == "trigger":
                 continue
-            touched = source.touches(reach)
-            if touched:
-                grown = True
-                reach[folded(source.entry.name)] = touched
-                for shadow in _shadows(entries, source.entry):
-                    reach.setdefault(shadow, touched)
-        if not grown:
-            break
-    sources += [_Source(entry) for entry in entries if entry.kind == "trigger"]
-    objects: list[ObjectShape] = []
-    doubts: list[Uninterpreted] = []
-    for source in sources:
-        touched = source.touches(reach)
-        if not touched:
-            continue
-        if source.doubt is not None:
-            doubts.append(Uninterpreted(min(touched), source.entry.name, source.doubt))
-        objects.append(source.shape(touched))
+            for reached in (folded(source.entry.name), *_shadows(entries, source.entry)):
+                if reached not in closure:
+                    reach[reached] = touched[source]
+                    changed.append(reached)
+    objects = [source.shape(tables) for source, tables in touched.items()]
     objects.sort(key=lambda found: (found.kind, folded(found.name)))
+    doubts = [
+        Uninterpreted(min(tables), source.entry.name, source.doubt)
+        for source, tables in touched.items()
+        if source.doubt is not None
+    ]
     return tuple(objects), tuple(doubts)
 
 
+class _Sources:
+    """The views, virtual tables and triggers of a store, by the words in their text."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._all = [_Source(entry) for entry in entries if entry.kind in ("view", "virtual", "trigger")]
+        self._by_word: dict[str, list[_Source]] = {}
+        for source in self._all:
+            for word in set(_WORD.findall(source.text)):
+                self._by_word.setdefault(word, []).append(source)
+
+    def naming(self, name: str, *, stands: bool) -> list[_Source]:
+        """Those that name a table or view; with `stands`, also the triggers on it."""
+        found = [source for source in self._all if stands and source.table == name]
+        plain = _WORD.fullmatch(name) is not None
+        for source in self._by_word.get(name, ()) if plain else self._all:
+            if (plain or _may_hold(source.text, name)) and source not in found and source.names(name):
+                found.append(source)
+        return found
+
+
+_WORD = re.compile(r"[\w$]+")
+
+
 class _Source:
-    """A view, virtual table or trigger; its text is tokenized only where a name of interest is in it."""
+    """One of them; its text is tokenized only when a name of interest is in it."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
+        self.table = folded(entry.table) if entry.kind == "trigger" else None
+        self.text = folded(entry.sql)
         self.doubt: str | None = None
-        self._text = folded(entry.sql)
         self._mentions: Mentions | None = None
 
-    def touches(self, reach: dict[str, frozenset[str]]) -> frozenset[str]:
-        """The closure's tables it touches, given what each name leads to."""
-        found: set[str] = set()
-        if self.entry.kind == "trigger":
-            found |= reach.get(folded(self.entry.table), frozenset()) if self._on_table(reach) else set()
-        within = [name for name in reach if _may_hold(self._text, name) and name != folded(self.entry.name)]
-        if within:
-            named = self._named()
-            # What is not understood touches whatever it may name.
-            found |= {table for name in within if named is None or name in named for table in reach[name]}
-        return frozenset(found)
+    def names(self, name: str) -> bool:
+        """Whether it names this table. What is not understood may name whatever is in it."""
+        found = self._read()
+        return name != folded(self.entry.name) if found is None else name in found.names
 
-    def _on_table(self, reach: dict[str, frozenset[str]]) -> bool:
-        """Whether a trigger stands on a table of the closure itself, not on a view."""
-        table = folded(self.entry.table)
-        return reach.get(table) == frozenset((table,))
-
-    def _named(self) -> frozenset[str] | None:
-        if self.doubt is not None:
-            return None
-        if self._mentions is None:
+    def _read(self) -> Mentions | None:
+        if self._mentions is None and self.doubt is None:
             try:
                 found = tokens(self.entry.sql)
-                self._mentions = _arguments(found) if self.entry.kind == "virtual" else mentions(found)
             except Untokenized as error:
                 self.doubt = f"its text is not understood: {error}"
-                return None
-        return self._mentions.names
+            else:
+                self._mentions = _arguments(found) if self.entry.kind == "virtual" else mentions(found)
+        return self._mentions
 
     def shape(self, touched: frozenset[str]) -> ObjectShape:
-        entry = self.entry
-        self._named()
-        writes = self._mentions.writes if self._mentions is not None else ()
+        entry, found = self.entry, self._read()
         return ObjectShape(
             entry.kind,  # type: ignore[arg-type]
             entry.name,
             entry.table if entry.kind == "trigger" else None,
             entry.sql,
             tuple(sorted(touched)),
-            tuple(sorted({write.table for write in writes})),
+            tuple(sorted({write.table for write in found.writes})) if found is not None else (),
         )
 
 
 def _may_hold(text: str, name: str) -> bool:
-    """Whether the text can name it at all: as a word of its own; a quote within a name is written twice."""
-    return _holds(text, name) or any(
-        mark in name and _holds(text, name.replace(mark, mark * 2)) for mark in "\"'`"
-    )
-
-
-def _holds(text: str, name: str) -> bool:
-    at = text.find(name)
-    while at >= 0:
-        around = text[max(at - 1, 0) : at] + text[at + len(name) : at + len(name) + 1]
-        if not any(mark.isalnum() or mark in "_$" or mark >= "\x80" for mark in around):
-            return True
-        at = text.find(name, at + 1)
-    return False
+    """Whether the text can name it at all; a quote within a name is written twice."""
+    return name in text or any(mark in name and name.replace(mark, mark * 2) in text for mark in "\"'`")
 
 
 def _shadows(entries: Iterable[Entry], virtual: Entry) -> list[str]:

@@ -107,8 +107,8 @@ _OPERATORS = {
 @cache
 def _tokenizer() -> Tokenizer:
     """Loaded on first use: sqlglot takes a tenth of a second."""
+    from sqlglot import TokenType
     from sqlglot.dialects.sqlite import SQLite
-    from sqlglot.tokens import TokenType
 
     class Narrow(SQLite.Tokenizer):
         COMMANDS: ClassVar[set[TokenType]] = set()
@@ -128,11 +128,18 @@ def _tokenizer() -> Tokenizer:
     return Narrow()
 
 
-@lru_cache(maxsize=2048)
 def tokens(sql: str) -> tuple[Token, ...]:
     """The tokens of a text; comments and spacing are gone. Raises Untokenized."""
     if len(sql) > LONGEST:
         raise Untokenized(f"a text of {len(sql)} characters")
+    return _kept(sql) if len(sql) <= _KEPT else _tokens(sql)
+
+
+_KEPT = 32_768
+"""Characters of a text whose tokens are kept for the next admission."""
+
+
+def _tokens(sql: str) -> tuple[Token, ...]:
     if "\ufeff" in sql or "\x00" in sql:
         raise Untokenized("a byte order mark or NUL")
     from sqlglot.errors import TokenError
@@ -141,8 +148,10 @@ def tokens(sql: str) -> tuple[Token, ...]:
         raw = _tokenizer().tokenize(sql)
     except TokenError as error:
         raise Untokenized("an unfinished string, name or comment") from error
-    spans = [(token.start, token.end + 1) for token in raw]
-    return _checked(sql, spans)
+    return _checked(sql, [(token.start, token.end + 1) for token in raw])
+
+
+_kept = lru_cache(maxsize=1024)(_tokens)
 
 
 def _checked(sql: str, spans: Sequence[tuple[int, int]]) -> tuple[Token, ...]:

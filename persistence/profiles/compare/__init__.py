@@ -9,11 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from persistence.profiles.compare.hazards import hazards as hazards
     from persistence.profiles.compare.whole import Comparison as Comparison
     from persistence.profiles.compare.whole import compare as compare
 
-_HOME_OF = {"hazards": "hazards", "Comparison": "whole", "compare": "whole"}
+_HOME_OF = {"Comparison": "whole", "compare": "whole"}
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from persistence.errors import StateCompatibilityRefused
 from persistence.lineage import claim
 from persistence.location import locate
 from persistence.profiles import AdmissionReport, admit, readmit
-from persistence.profiles import admission as module
+from persistence.profiles import closure as closures
 from persistence.profiles.records import Profile
 from tests.persistence.engines.states import Writer
 from tests.persistence.lineage.craft import state_of
@@ -332,13 +332,13 @@ def test_what_is_known_saves_the_reading_of_structure_while_nothing_moved(
     path = build(tmp_path / "store.db")
     known = admitted(path)
     reads: list[int] = []
-    whole = module.closures.read
+    whole = closures.read
 
     def counted(*asked: Any) -> Any:
         reads.append(1)
         return whole(*asked)
 
-    monkeypatch.setattr(module.closures, "read", counted)
+    monkeypatch.setattr(closures, "read", counted)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         assert readmit(connection, profile(), OWNER, known=known).admitted
         assert reads == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +24,7 @@ from persistence.profiles.records import (
     UniqueShape,
     key_of,
 )
-from tests.persistence.profiles.acme import SQL, TABLES
+from tests.persistence.profiles.acme import SQL, TABLES, admitted, build
 
 
 def read(*statements: str, tables: tuple[str, ...] = ("t",)) -> Closure:
@@ -324,7 +326,7 @@ UNINTERPRETED = {
     "a trigger elsewhere that may name it": (
         "UPDATE sqlite_schema SET sql = 'CREATE TRIGGER x AFTER INSERT ON o BEGIN UPDATE t SET a = @a; END' "
         "WHERE name = 'x'",
-        ("CREATE TABLE t (a)", "CREATE TABLE o (a)", "CREATE TRIGGER x AFTER INSERT ON o BEGIN SELECT 1; END"),
+        (*_BOTH, "CREATE TRIGGER x AFTER INSERT ON o BEGIN SELECT 1; END"),
         "t", "x",
     ),
     "a table outside that points at it": (
@@ -374,3 +376,50 @@ def test_the_managed_store_is_read_whole() -> None:
         ("tickets", "sessions"),
         ("tickets", "principals"),
     ]
+
+
+def test_names_that_are_not_utf8_are_read_as_they_are() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE t (a PRIMARY KEY)")
+        connection.execute("CREATE TABLE outX (b REFERENCES t)")
+        connection.execute("CREATE INDEX byX ON t (a COLLATE NOCASE)")
+        connection.execute("PRAGMA writable_schema=1")
+        for name in ("outX", "byX"):
+            odd = name.encode().replace(b"X", b"\xff")
+            connection.execute(
+                "UPDATE sqlite_schema SET name = CAST(? AS TEXT), "
+                "tbl_name = replace(tbl_name, ?, CAST(? AS TEXT)), "
+                "sql = CAST(replace(CAST(sql AS BLOB), ?, ?) AS TEXT) WHERE name = ?",
+                (odd, name, odd, name.encode(), odd, name),
+            )
+        copy = connection.serialize()
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(copy)
+        found = closures.read(connection, ("t",))
+    assert [(one.table, one.link.columns) for one in found.incoming] == [("out\udcff", ("b",))]
+    assert [index.name for index in found.tables["t"].indexes] == ["by\udcff"]
+    assert found.uninterpreted == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_spoiled_store_is_told_about_and_never_raises(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    whole = build(tmp_path / "whole.db").read_bytes()
+    for _ in range(40):
+        spoiled = bytearray(whole)
+        for _ in range(chance.choice((1, 2, 5, 20))):
+            spoiled[chance.randrange(100, 4096 * 30)] = chance.choice((0, 34, 39, 0x7B, 0xFF))
+        path = tmp_path / "spoiled.db"
+        path.write_bytes(spoiled)
+        report = admitted(path)
+        assert report.admitted == (not report.refusing)
+        assert path.read_bytes() == bytes(spoiled)
+
+
+def test_a_long_chain_of_views_is_followed_in_one_go() -> None:
+    chain = [f"CREATE VIEW v{number} AS SELECT a FROM v{number + 1}" for number in range(300)]
+    found = read(
+        *_BOTH, *chain, "CREATE VIEW v300 AS SELECT a FROM t", "CREATE VIEW apart AS SELECT a FROM o"
+    )
+    assert len(found.objects) == 301
+    assert {shape.touches for shape in found.objects} == {("t",)}

@@ -10,7 +10,8 @@ import pytest
 
 from persistence.profiles import closure as closures
 from persistence.profiles.codes import CODES, finding
-from persistence.profiles.compare import compare, hazards
+from persistence.profiles.compare import compare
+from persistence.profiles.compare.hazards import hazards
 from persistence.profiles.compare.whole import ordered
 from persistence.profiles.records import Closure, Finding
 from tests.persistence.profiles import test_admission

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persistence.profiles import closure as closures
-from persistence.profiles.compare import compare, hazards
+from persistence.profiles.compare import compare
+from persistence.profiles.compare.hazards import hazards
 from persistence.profiles.records import Closure, Finding
 from tests.persistence.profiles.acme import TABLES, profile
 from tests.persistence.profiles.changes import CHANGES
