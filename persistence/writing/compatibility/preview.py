@@ -117,7 +117,10 @@ class _Seen:
         self._asked.add(spec)
         values = {name: call.values.get(name, compiled.constants.get(name)) for name in entry.names}
         values |= self._later(spec, values)
-        self._statements.append(StatementPreview(entry.text, entry.verb, entry.table, values, spec.when))
+        when = spec.when
+        if again and isinstance(spec, Read) and spec.assumed is None:
+            when = "only after the row it did not find was added"
+        self._statements.append(StatementPreview(entry.text, entry.verb, entry.table, values, when))
         if isinstance(spec, Read):
             rows = self._rows(spec, again)
             return Outcome([] if rows is None else [rows], -1)
