@@ -35,7 +35,8 @@ def store_facts(
     if facts.page_size:
         kept.append(f"pages of {formats.size(facts.page_size)}")
     if facts.backend == "postgresql":  # what comes in another order than of a file
-        kept += [f"text ordered by {facts.extra.get('text_order') or 'the server'}", "rows by key"]
+        order = facts.extra.get("text_order")
+        kept += [f"text ordered by {order if isinstance(order, str) else 'the server'}", "rows by key"]
     words = ", ".join(safe.text(word) for word in kept if word)
     if words:
         yield Fact("kept as", (line((words, "plain")),))
