@@ -117,7 +117,8 @@ class RunRecorder:
             await self._register_project(session)
         await self._tell(RunEventKind.SESSION_START, row)
         await self._write(lambda: db.create_progression(spoken, first))
-        branch = {"id": self.branch_id, "session_id": self.session_id, "progression_id": spoken}
+        branch: dict[str, Any] = {"id": self.branch_id, "session_id": self.session_id}
+        branch["progression_id"] = spoken
         branch |= {name: session.get(name) for name in _OF_BRANCH}
         if system is not None:
             branch["system_msg_id"] = system["id"]

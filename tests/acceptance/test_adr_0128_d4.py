@@ -22,6 +22,8 @@ from persistence.writing.compatibility.manifest import (
     needs,
     reference,
 )
+from persistence.writing.native.writer import NativeWriter
+from persistence.writing.surface import RecordWrites, StoreWrites
 from tests.managed import ALL, Spied, dump, live, make_run, profile_of, shipped
 from tests.persistence.compatibility.lifecycle import live_through, no
 
@@ -122,6 +124,20 @@ def test_what_reaches_the_store_otherwise_is_accounted_for() -> None:
     reached = {way for one in OPERATIONS.values() for way in one.reached_from}
     assert any("session-start" in way for way in reached) and any("branch-end" in way for way in reached)
     assert any("retry queue" in way for way in reached)
+
+
+@pytest.mark.adr("0128-D4-18")
+def test_the_operations_are_documented_and_fewer_than_natively() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "persistence" / "README.md").read_text("utf-8")
+    part = guide.partition("## `writing/compatibility/`")[2].partition("\n## ")[0]
+    assert all(f"`{name}`" in part for name in OPERATIONS)
+    natively = {
+        name
+        for surface in (RecordWrites, StoreWrites)
+        for name, value in vars(surface).items()
+        if not name.startswith("_") and callable(value) and hasattr(NativeWriter, name)
+    }
+    assert set(OPERATIONS) < natively
 
 
 def test_the_reference_is_plain_data_about_what_runs() -> None:
