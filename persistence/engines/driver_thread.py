@@ -28,36 +28,32 @@ async def on_thread(
     only then: whatever it did is done, and nothing goes on behind the caller's back. StoreError (`not-open`)
     when the connection is closed.
     """
-    loop = asyncio.get_running_loop()
-    over = loop.create_future()
-
-    def tell() -> None:
-        if not over.done():
-            over.set_result(None)
+    over = False
 
     def run() -> T:
+        nonlocal over
         try:
             return work()
         finally:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
-                loop.call_soon_threadsafe(tell)
+            over = True
 
     try:
         return cast("T", await driver._execute(run))
     except asyncio.CancelledError:
         if interrupt is not None:
             interrupt()
-        while not over.done():
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([over])
+        while not over and driver._running:
+            # Calls are run in their order: when this one is, the one before is over.
+            with contextlib.suppress(asyncio.CancelledError, ValueError):
+                await driver._execute(int)
         raise
     except ValueError as error:
-        if not over.done():  # aiosqlite's own: the call was never made
-            raise StoreError(
-                "The writer's connection is closed. Nothing was written.",
-                code="not-open",
-                where=where,
-                observed=str(error),
-                remedy="Open the store again.",
-            ) from error
-        raise
+        if over:
+            raise
+        raise StoreError(  # aiosqlite's own: the call was never made
+            "The writer's connection is closed. Nothing was written.",
+            code="not-open",
+            where=where,
+            observed=str(error),
+            remedy="Open the store again.",
+        ) from error

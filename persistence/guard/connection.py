@@ -87,10 +87,8 @@ class Hold:
             )
         return entry
 
-    def checked(self, entry: Allowed | None, parameters: object) -> Any:
+    def checked(self, entry: Allowed, parameters: object) -> Any:
         """The parameters, as they may be bound. Raises the refusal of another owner's."""
-        if entry is None:
-            return parameters
         # A sequence of another type could answer differently when it is bound.
         if type(parameters) is not tuple or len(parameters) != len(entry.names):
             self.refuse(
@@ -116,45 +114,43 @@ def _shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
+_EXECUTE = sqlite3.Cursor.execute
+
+
 class GuardedCursor(sqlite3.Cursor):
     """A cursor of a guarded connection."""
 
     def execute(self, sql: Any, parameters: Any = (), /) -> GuardedCursor:
-        connection = _of(self)
-        hold = connection.hold
+        connection: Any = self.connection
+        hold: Hold = connection.hold
         try:
             entry = hold.admit(sql)
-            super().execute(sql, hold.checked(entry, parameters))
+            _EXECUTE(self, sql, parameters if entry is None else hold.checked(entry, parameters))
         except Exception as error:
             connection.failed(error)
             raise
         return self
 
     def executemany(self, sql: Any, rows: Iterable[Any], /) -> GuardedCursor:
-        connection = _of(self)
-        hold = connection.hold
+        connection: Any = self.connection
+        hold: Hold = connection.hold
 
-        def checked() -> Iterator[Any]:
+        def checked(entry: Allowed) -> Iterator[Any]:
             for row in rows:
                 yield hold.checked(entry, row)  # bound before the next one is taken
 
         try:
             entry = hold.admit(sql)
-            super().executemany(sql, checked())
+            sqlite3.Cursor.executemany(self, sql, rows if entry is None else checked(entry))
         except Exception as error:
             connection.failed(error)
             raise
         return self
 
     def executescript(self, sql_script: Any, /) -> NoReturn:
-        _of(self)._refuse("executescript")
+        connection: Any = self.connection
+        connection._refuse("executescript")
         raise AssertionError
-
-
-def _of(cursor: sqlite3.Cursor) -> GuardedConnection:
-    connection = cursor.connection
-    assert isinstance(connection, GuardedConnection)
-    return connection
 
 
 class GuardedConnection(sqlite3.Connection):

@@ -16,7 +16,7 @@ from persistence.engines.native_sqlite import Stop
 from persistence.engines.statements import Call, Outcome, Steps
 from persistence.engines.write_faults import sqlite_write_fault
 from persistence.guard.authorizer import Action, Ceiling, words
-from persistence.guard.connection import GuardedConnection
+from persistence.guard.connection import GuardedConnection, GuardedCursor
 from persistence.lineage.rows import quoted
 from persistence.profiles.records import AdmissionReport, Profile
 
@@ -41,7 +41,7 @@ class Baseline(NamedTuple):
     meta: tuple[tuple[Any, ...], ...]
     cookie: int
     schema: frozenset[tuple[Any, ...]]
-    moves: int
+    moves: int | None
 
 
 class TransactionGuard:
@@ -58,6 +58,9 @@ class TransactionGuard:
     ) -> None:
         self._connection = connection
         self._hold = connection.hold
+        self._own = sqlite3.Connection.cursor(connection)  # not for statements of an operation
+        self._own.row_factory = None
+        self._cursor: GuardedCursor = connection.cursor()
         self._refusals = connection.hold.refusals
         self._path = path
         self._identity = identity
@@ -179,12 +182,12 @@ class TransactionGuard:
         statement, values, rows = call
         compiled = statement.compiled("sqlite")
         sql = compiled.sql
-        connection = self._connection
+        cursor = self._cursor
         if rows is not None:
-            cursor = connection.executemany(sql, map(compiled.bound, rows))
+            cursor.executemany(sql, map(compiled.bound, rows))
             self._counted(sql, cursor.rowcount, len(rows))
             return Outcome((), cursor.rowcount)
-        cursor = connection.execute(sql, compiled.bound(values))
+        cursor.execute(sql, compiled.bound(values))
         if not statement.rows:
             self._counted(sql, cursor.rowcount, 1)
             return Outcome((), cursor.rowcount)
@@ -227,7 +230,10 @@ class TransactionGuard:
     # -- under the lock -----------------------------------------------------------------------------
 
     def _same_store(self) -> None:
-        """Whether the store is still what was admitted; admits it again where that can be."""
+        """Whether the store is still what was admitted; admits it again where that can be.
+
+        While nobody else has committed (`PRAGMA data_version`), its rows are those that were read last.
+        """
         found = files.status(self._path)
         if found is None or (found.st_dev, found.st_ino) != self._identity:
             self._refuse(
@@ -236,33 +242,35 @@ class TransactionGuard:
                 expected="the file that was opened",
                 observed="no file" if found is None else "another file",
             )
-        now = self._look()
         before = self._baseline
-        if before is None or now != before:
-            self._moved(before, now)
-        if self._owner_exists is not None:
-            owner = self._hold.owner
-            if not self._plain(self._owner_exists, (owner,)):
-                self._refuse(
-                    f"The owner is no principal of the store any more. {_NOTHING}",
-                    code="owner-gone",
-                    expected=owner,
-                    observed="no such principal",
-                )
+        cookie = self._plain("PRAGMA main.schema_version")[0][0]
+        moves = self._plain("PRAGMA main.data_version")[0][0]
+        if before is not None and before.moves == moves and before.cookie == cookie:
+            return
+        self._moved(before, self._look(cookie, moves))
+        self._owned()
 
-    def _look(self) -> Baseline:
+    def _owned(self) -> None:
+        if self._owner_exists is None:
+            return
+        owner = self._hold.owner
+        if not self._plain(self._owner_exists, (owner,)):
+            self._baseline = None if self._baseline is None else self._baseline._replace(moves=None)
+            self._refuse(
+                f"The owner is no principal of the store any more. {_NOTHING}",
+                code="owner-gone",
+                expected=owner,
+                observed="no such principal",
+            )
+
+    def _look(self, cookie: int, moves: int) -> Baseline:
         try:
             meta = tuple(self._plain(_META))
         except sqlite3.OperationalError as error:
             self._refuse(
                 f"The store's lineage cannot be read. {_NOTHING}", code="lineage-moved", observed=str(error)
             )
-        cookie = self._plain("PRAGMA main.schema_version")[0][0]
-        moves = self._plain("PRAGMA main.data_version")[0][0]
-        before = self._baseline
-        # Nobody has written since: the schema is the one that was seen.
-        schema = before.schema if before is not None and before.moves == moves else None
-        return Baseline(meta, cookie, frozenset(self._plain(_SCHEMA)) if schema is None else schema, moves)
+        return Baseline(meta, cookie, frozenset(self._plain(_SCHEMA)), moves)
 
     def _moved(self, before: Baseline | None, now: Baseline) -> None:
         if before is not None:
@@ -304,9 +312,7 @@ class TransactionGuard:
 
     def _plain(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Rows of a statement of the guard's own."""
-        cursor = sqlite3.Connection.cursor(self._connection)
-        cursor.row_factory = None
-        return cursor.execute(sql, parameters).fetchall()
+        return self._own.execute(sql, parameters).fetchall()
 
     def _begin(self) -> None:
         self._end("BEGIN")
