@@ -19,6 +19,7 @@ from inspector.actions.plan import Action, Plan, Told
 from inspector.actions.policy import WritePolicy
 from inspector.actions.preview import DETAILED, Preview, make_preview
 from persistence.errors import StoreError
+from persistence.retrying import to_its_end
 
 if TYPE_CHECKING:
     from persistence.location import StoreLocation
@@ -54,6 +55,7 @@ class Gate:
         self.report: AdmissionReport | None = None
         self.plan: Plan | None = None
         self.preview: Preview | None = None
+        self.outcome: Outcome | None = None  # of the latest action, also when its task was cancelled
         self.profile_error: StoreError | None = None
         self.plan_error: StoreError | None = None
         self.was_shown = False
@@ -186,9 +188,12 @@ class Gate:
             return self.refused(shut)
         assert self.plan is not None and self.profile is not None
         plan, profile, owner = self.plan, self.profile, self.owner
+        begun = self._entry("begun", plan)
         try:
-            begun = await asyncio.to_thread(self.journal.append, self._entry("begun", plan))
+            await to_its_end(asyncio.to_thread(self.journal.append, begun))
             outcome = await self._write(plan, profile, owner, told)
+        except asyncio.CancelledError as error:  # before the store was open
+            outcome = Outcome("interrupted", plan.run, (), 0.0, error)
         finally:
             self.shut()
         outcome = await asyncio.shield(asyncio.to_thread(self._tell, _ended(begun, outcome), outcome))
@@ -206,15 +211,13 @@ class Gate:
             await db.open()
         except StoreError as error:
             return Outcome("refused", plan.run, (), 0.0, error)
-        except asyncio.CancelledError as error:
-            return Outcome("interrupted", plan.run, (), 0.0, error)
         except Exception as error:
             return Outcome("failed", plan.run, (), 0.0, error)
-        try:
-            return await carry_out(plan, db, told)
-        finally:
-            with suppress(StoreError):
-                await db.close()
+        outcome = await carry_out(plan, db, told)
+        # What is committed is known now, whatever becomes of the closing.
+        with suppress(StoreError, asyncio.CancelledError):
+            await to_its_end(db.close())
+        return outcome
 
     def refused(self, error: StoreError, event: Event = "refused") -> Outcome:
         """Tells the journal of a refusal at the gate, and shuts it."""
@@ -227,10 +230,9 @@ class Gate:
         try:
             self.journal.append(entry)
         except JournalError as error:
-            said = " ".join(
-                part for part in (outcome.stands, f"It is not in the journal: {error.message}") if part
-            )
-            return replace(outcome, stands=said)
+            lost = f"It is not in the journal: {error.message}"
+            outcome = replace(outcome, stands=f"{outcome.stands} {lost}" if outcome.stands else lost)
+        self.outcome = outcome
         return outcome
 
     def tried(self) -> Outcome:
@@ -239,10 +241,9 @@ class Gate:
         first = next((step.refusal for step in shut if step.refusal is not None), None)
         if shut:
             return self.refused(first or self._not_yet(shut[0]))
-        self.journal.append(self._entry("tried", self.plan))
-        run = None if self.plan is None else self.plan.run
+        entry = self._entry("tried", self.plan)
         self.shut()
-        return Outcome("tried", run, (), 0.0)
+        return self._tell(entry, Outcome("tried", None, (), 0.0))
 
     def shut(self) -> None:
         """Shuts the gate: what was found and typed does not hold for another action."""

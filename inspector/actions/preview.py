@@ -24,6 +24,7 @@ __all__ = ["DETAILED", "Preview", "PreviewedCall", "PreviewedStatement", "make_p
 
 DETAILED = 3
 """Calls of one operation that are told one by one; of the others their number."""
+_MOMENTS = "A moment, or an id, that nobody gave is the preview's; the run has its own."
 _SHOWN = 24
 """Statements of one call told one by one; of those with the same text after them their number."""
 
@@ -123,7 +124,7 @@ async def make_preview(
         counts,
         more if calls else {},
         _statements(calls, counts) if calls else None,
-        tuple(plan.notes),
+        (*plan.notes, *((_MOMENTS,) if calls else ())),
         tuple(_warnings(profile, owner)),
         tuple(plan.obstacles),
     )

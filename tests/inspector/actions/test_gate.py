@@ -248,7 +248,7 @@ async def test_an_interruption_before_the_writer_is_told(
     monkeypatch.setattr(StateDB, "open", interrupted)
     with pytest.raises(asyncio.CancelledError) as caught:
         await gate.run()
-    assert caught.value.args[0].event == "interrupted"
+    assert caught.value.args[0].event == "interrupted" and gate.outcome is caught.value.args[0]
     assert [each.event for each in entries(folder)] == ["begun", "interrupted"] and not gate.is_open
 
 

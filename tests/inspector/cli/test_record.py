@@ -129,3 +129,13 @@ def test_the_help_has_the_shapes_of_the_lines(command: Any) -> None:
     said = command("record", "--help").out
     for kind in KINDS.values():
         assert f'{{"kind": "{kind.name}", ...}}' in said
+
+
+async def test_the_lines_in_the_readme_are_a_run() -> None:
+    from inspector.actions.record import plan_of_lines
+    from tests.inspector.actions.test_record_lines import pieces
+
+    readme = (Path(__file__).resolve().parents[3] / "README.md").read_text("utf-8")
+    (block,) = [part.split("```")[0] for part in readme.split("```jsonl\n")[1:]]
+    plan = await plan_of_lines("README.md", pieces(block.encode()), again=True)
+    assert plan.counts is not None and plan.counts["persist_live_message"] == 2 and not plan.notes
