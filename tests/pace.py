@@ -1,23 +1,38 @@
 """How long a test waits for nothing; a plugin that conftest registers.
 
 Textual's pilot takes the process for idle once 20 ms have passed almost without work, after every key and
-pause: a little longer than one frame lasts. Frames are made shorter here, and the waiting with them. What is
-waited for stays the same.
+pause: a little longer than one frame lasts. Frames are made shorter here, and the waiting with them; what is
+waited for stays the same. And a sheet that was parsed once is not parsed again for the next application.
 """
 
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import pytest
 import textual._wait as waiting
 from textual import constants
+from textual.css.stylesheet import Stylesheet
 
 _FASTER = 4
 
 constants.MAX_FPS *= _FASTER  # type: ignore[misc]
 waiting.SLEEP_GRANULARITY /= _FASTER
 waiting.SLEEP_IDLE /= _FASTER
+
+_parsed: dict[Any, Any] = {}
+_parse = Stylesheet._parse_rules
+
+
+def _parse_once(sheet: Stylesheet, css: str, *where: Any, **more: Any) -> Any:
+    key = (css, where, frozenset(more.items()), frozenset(sheet._variables.items()))
+    if key not in _parsed:
+        _parsed[key] = _parse(sheet, css, *where, **more)
+    return _parsed[key]
+
+
+Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
