@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from inspector import settings
 from inspector.admitting import Choice
@@ -19,7 +20,7 @@ from inspector.screens.refused import RefusedPlace
 from inspector.widgets.failure import FailurePanel
 from inspector.widgets.section_list import SectionList
 from tests.inspector.admission.desks import DRIFTED, admit, changed, desk, place_of, states
-from tests.inspector.driving import CONTROLS, driven, screen_text, settled, typed
+from tests.inspector.driving import CONTROLS, driven, screen_text, settled
 from tests.persistence.stores import make_store
 
 
@@ -167,13 +168,13 @@ async def test_p_takes_a_name_a_path_and_says_what_is_wrong_with_one(tmp_path: P
         assert isinstance(pilot.app.screen, ProfileChooser)
         await press(pilot, "j", "k", "escape")
         assert place.report is None
-        await press(pilot, "p", "tab")
-        await typed(pilot, "acme-desk-fresh-run")
+        await press(pilot, "p", "tab", *"acme")
+        pilot.app.screen.query_one(Input).value = "acme-desk-fresh-run"
         await press(pilot, "enter")
         assert place.choice.profile is not None and place.report is not None
         first = place.report
         await press(pilot, "p", "tab")
-        await typed(pilot, str(broken))
+        pilot.app.screen.query_one(Input).value = str(broken)
         text = await press(pilot, "enter")
         assert pilot.app.screen is place and place.query_one(FailurePanel).display, text
         assert "mine.toml" in text and place.report is first
@@ -339,22 +340,20 @@ async def test_y_copies_the_report(tmp_path: Path) -> None:
         assert pilot.app.clipboard.startswith("## Admission of") and "check-changed" in pilot.app.clipboard
 
 
-@pytest.mark.parametrize(("downs", "ending"), [(0, ".md"), (1, ".json"), (2, ".html")])
-async def test_e_writes_the_report(downs: int, ending: str, tmp_path: Path) -> None:
+async def test_e_writes_the_report_in_three_forms(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    store = desk(tmp_path, "desk-mail")
-    async with driven(store, "admission") as pilot:
+    async with driven(desk(tmp_path, "desk-mail"), "admission") as pilot:
         await admit(pilot)
-        await press(pilot, "e", *["down"] * downs, "enter")
-        field = pilot.app.screen.query_one("#export-path")
-        assert field.value.endswith(ending)  # type: ignore[attr-defined]
-        field.value = str(tmp_path / "out" / f"report{ending}")  # type: ignore[attr-defined]
-        await press(pilot, "enter")
-    written = (tmp_path / "out" / f"report{ending}").read_text("utf-8")
-    assert "check-changed" in written
-    if ending == ".json":
-        assert json.loads(written)["admission"]["admitted"] is False
-    assert written.startswith({".md": "## ", ".json": "{", ".html": "<!doctype html>"}[ending])
+        for downs, ending in enumerate((".md", ".json", ".html")):
+            await press(pilot, "e", *["down"] * downs, "enter")
+            field = pilot.app.screen.query_one("#export-path", Input)
+            assert field.value.endswith(f"desk-mail.db-admission{ending}")
+            field.value = str(tmp_path / "out" / f"report{ending}")
+            await press(pilot, "enter")
+    written = {path.suffix: path.read_text("utf-8") for path in (tmp_path / "out").iterdir()}
+    assert all("check-changed" in text for text in written.values()) and len(written) == 3
+    assert json.loads(written[".json"])["admission"]["admitted"] is False
+    assert written[".md"].startswith("## ") and written[".html"].startswith("<!doctype html>")
 
 
 # -- the store moves, others, none --------------------------------------------------------------------------
@@ -455,6 +454,31 @@ async def test_names_of_the_schema_never_act(tmp_path: Path) -> None:
         assert place.choice.owner == nasty and not CONTROLS.search(pilot.app.clipboard)
 
 
+async def test_words_of_a_profile_never_act(tmp_path: Path) -> None:
+    """A document is somebody's text as well: its reasons, its lineage and what is wrong with it."""
+    from persistence.profiles.catalogue import SHIPPED
+
+    nasty = "[@click=app.quit]x[/] \\u001b[31m \\u202e"
+    text = (SHIPPED / "acme-desk-fresh-run.toml").read_text("utf-8")
+    text = text.replace('lineage = "acme-desk"', f'lineage = "{nasty}"', 1)
+    text = text.replace('desk_pinned = "', f'desk_pinned = "{nasty} ', 1)
+    document = tmp_path / "nasty.toml"
+    document.write_text(text)
+    async with driven(desk(tmp_path), "admission", size=(140, 50)) as pilot:
+        place = place_of(pilot)
+        await press(pilot, "p", "tab")
+        pilot.app.screen.query_one(Input).value = str(document)
+        seen = await press(pilot, "enter")
+        assert place.report is not None and place.report.findings[0].code == "lineage-other"
+        seen += await press(pilot, "tab")
+        assert place.ceiling.select("sessions", "desk_pinned")
+        await settled(pilot)
+        reason = screen_text(pilot)
+        seen += reason + await press(pilot, "shift+tab", "shift+tab")
+        assert "[@click=app.quit]x[/]" in reason and seen.count("[@click=app.quit]x[/]") >= 2
+        assert not CONTROLS.search(seen)
+
+
 async def test_help_says_what_the_signs_mean(tmp_path: Path) -> None:
     async with driven(desk(tmp_path), "admission", size=(120, 60)) as pilot:
         text = help_content(place_of(pilot)).plain
@@ -469,7 +493,7 @@ async def test_help_says_what_the_signs_mean(tmp_path: Path) -> None:
 
 async def test_the_palette_offers_the_place_and_its_keys(tmp_path: Path) -> None:
     async with driven(desk(tmp_path), "overview") as pilot:
-        await press(pilot, "ctrl+p", *"admission", "enter")
+        await press(pilot, "ctrl+p", *"admi", "enter")
         assert place_of(pilot)
 
 
@@ -477,7 +501,7 @@ async def test_it_stands_in_any_room(tmp_path: Path) -> None:
     """Every view is drawn at every size, the smallest too, and what was chosen is still there."""
     async with driven(desk(tmp_path, "desk-follow-up"), "admission") as pilot:
         place = await admit(pilot)
-        for size in ((1, 1), (5, 2), (20, 5), (40, 12), (80, 24), (200, 60), (60, 16)):
+        for size in ((1, 1), (20, 5), (40, 12), (200, 60)):
             await pilot.resize_terminal(*size)
             for _ in range(4):
                 place.action_next_view(1)
