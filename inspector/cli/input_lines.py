@@ -34,7 +34,7 @@ async def input_of(file: str, into: str, *, live: bool) -> Record:
         path = Path(file)
         return Record(file, lambda: _of_file(path), again=True)
     name = "standard input" if file == "-" else file
-    descriptor = sys.stdin.fileno() if file == "-" else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = _standard_input() if file == "-" else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     if live:
         return Record(name, lambda: _of_stream(descriptor), again=False)
     kept: list[bytes] = []
@@ -83,6 +83,13 @@ def _is_regular(file: str, into: str) -> bool:
     if stat.S_ISDIR(found.st_mode):
         raise _unread(file, IsADirectoryError("a directory"))
     return stat.S_ISREG(found.st_mode)
+
+
+def _standard_input() -> int:
+    try:
+        return sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):  # closed before we began, or no real one
+        raise _unread("standard input", OSError("it is closed")) from None
 
 
 def _unread(file: str, error: OSError) -> StoreError:

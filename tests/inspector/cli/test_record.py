@@ -111,6 +111,12 @@ def test_an_input_that_cannot_be_one(command: Any, store: Path, tmp_path: Path, 
     assert done.status == 3 and done.json["refusal"]["code"] == code and marks(store) == before
 
 
+def test_a_standard_input_that_is_closed(store: Path, as_program: list[str]) -> None:
+    words = " ".join([*as_program, "record", "--into", str(store), *AS_KIM, *GO])
+    done = subprocess.run(["sh", "-c", f"{words} <&-"], capture_output=True, check=False, timeout=60)
+    assert done.returncode == 3 and b"(input-unread)" in done.stderr, done.stderr
+
+
 def test_what_is_kept_for_a_preview_is_bounded(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any
 ) -> None:
