@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from persistence.lineage.rows import Ask, exact, quoted
-from persistence.profiles import closure_objects
+from persistence.profiles import closure_computable, closure_objects
 from persistence.profiles.closure_table import Declared, DeclaredLink, Unparsed, declared
 from persistence.profiles.records import (
     Closure,
@@ -91,7 +91,8 @@ class _Reader:
                 tables[key] = table
         incoming = self._incoming(wanted)
         objects, doubts = closure_objects.touching(self._entries, frozenset(wanted))
-        return Closure(tables, incoming, objects, (*self._doubts, *doubts), missing)
+        lacks = closure_computable.lacking(self._ask, tables.values(), objects)
+        return Closure(tables, incoming, objects, (*self._doubts, *doubts, *lacks), missing)
 
     def _facts(self, pragma: str, name: str) -> list[tuple[Any, ...]]:
         """What a PRAGMA says of a table or index."""

@@ -423,3 +423,51 @@ def test_a_long_chain_of_views_is_followed_in_one_go() -> None:
     )
     assert len(found.objects) == 301
     assert {shape.touches for shape in found.objects} == {("t",)}
+
+
+LACKING = {
+    "a check": ("CHECK (desk_ok(a))", (), ("t", "t", "function desk_ok()")),
+    "a named check": ("CONSTRAINT fine CHECK (a REGEXP 'x')", (), ("t", "fine", "function regexp()")),
+    "a computed column": ("b AS (desk_of(a)) STORED", (), ("t", "b", "function desk_of()")),
+    "a default": ("b DEFAULT (desk_now())", (), ("t", "b", "function desk_now()")),
+    "an index": ("b", ("CREATE INDEX i ON t (desk_key(b))",), ("t", "i", "function desk_key()")),
+    "an index's condition": (
+        "b", ("CREATE UNIQUE INDEX i ON t (b) WHERE desk_ok(b)",), ("t", "i", "function desk_ok()"),
+    ),
+    "a collation": ("b COLLATE desk", (), ("t", "b", "collation DESK")),
+    "an index's collation": ("b", ("CREATE INDEX i ON t (b COLLATE desk)",), ("t", "i", "collation DESK")),
+    "a trigger": (
+        "b", ("CREATE TRIGGER x AFTER INSERT ON t BEGIN INSERT INTO t (a) SELECT desk_next(a) FROM t; END",),
+        ("t", "x", "function desk_next()"),
+    ),
+    "a comparison in a check": ("CHECK (a = 'x' COLLATE desk)", (), ("t", "t", "collation desk")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_what_only_its_application_can_compute_cannot_be_interpreted(name: str) -> None:
+    body, more, (table_name, named, lack) = LACKING[name]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for function in ("desk_ok", "desk_of", "desk_now", "desk_key", "desk_next", "regexp"):
+            connection.create_function(function, -1, len, deterministic=True)
+        connection.create_collation("desk", lambda left, right: (left > right) - (left < right))
+        for statement in (f"CREATE TABLE t (a, {body})", *more):
+            connection.execute(statement)
+        copy = connection.serialize()
+        assert closures.read(connection, ("t",)).uninterpreted == ()
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(copy)
+        doubts = closures.read(connection, ("t",)).uninterpreted
+    assert (table_name, named) in {(doubt.table, doubt.object) for doubt in doubts}
+    assert all(lack in doubt.why for doubt in doubts)
+
+
+def test_what_sqlite_itself_computes_is_interpreted() -> None:
+    found = read(
+        "CREATE TABLE t (a DEFAULT (strftime('%s', 'now')), b AS (json_extract(a, '$.x') COLLATE NOCASE), "
+        "CHECK (a IN (1, 2) AND NOT (b LIKE 'x') OR coalesce(a, CAST(b AS TEXT)) IS NOT NULL))",
+        "CREATE TRIGGER x AFTER INSERT ON t BEGIN INSERT INTO t (a) SELECT max(e.value) "
+        "FROM json_each(NEW.a) AS e WHERE EXISTS (SELECT 1) AND e.value IN (1); "
+        "SELECT RAISE (ABORT, 'no'); END",
+    )
+    assert found.uninterpreted == ()
