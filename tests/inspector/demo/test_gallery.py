@@ -116,8 +116,9 @@ def test_a_few_things_are_worth_a_look(built: session.Gallery) -> None:
     assert sum(there) == 2 and len(there) == 4
 
 
-def test_the_same_clock_makes_the_same_stores(built: session.Gallery, tmp_path: Path) -> None:
-    again = build_gallery(tmp_path / "again", CLOCK)
+def test_the_same_clock_makes_the_same_stores(built: session.Gallery) -> None:
+    # Beside it, under a name as long: definitions hold the names of their files.
+    again = build_gallery(built.folder.with_name("anew"), CLOCK)
     for one, other in zip(built.cards, again.cards, strict=True):
         assert one.holds == other.holds and one.size == other.size
     for table in ("sessions", "messages", "progressions", "status_transitions"):
