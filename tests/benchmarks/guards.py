@@ -1,6 +1,6 @@
-"""What every guard together costs, on one thread: the transactions of live messages beside the same ones bare.
+"""What every guard together costs on one thread: transactions of live messages beside the same ones bare.
 
-`python -m tests.benchmarks.guards [--messages N] [--rounds N] [--json FILE]` prints the milliseconds a message
+`python -m tests.benchmarks.guards [--messages N] [--rounds N] [--json FILE]` prints the milliseconds one
 takes, by the processor's time of that thread and by the clock, and the rate beside bare sqlite3's (at least
 0.7). Rounds of the two alternate on new stores and the median counts. What a message costs before and after
 it reaches the driver's thread is in `tests.benchmarks.compatibility`.
