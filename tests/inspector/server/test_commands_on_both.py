@@ -39,7 +39,7 @@ LISTS: tuple[str, ...] = (
     "runs status:failed,timed_out since:20d",
     "runs --agent pilot",
     "runs zeta", "runs ZETA", "runs ä", "runs Ä", "runs a_b%c", "runs 日",
-    "progression --limit 0",
+    "progression --limit 90",
     f"progression {uuid('progression', 'ferry', 'all')}",
     "progression p-odd-003",
     "artifacts --limit 0",
@@ -72,7 +72,7 @@ def test_pages_follow_each_other_alike(command: Command, twins: Twins) -> None:
     for words in (
         ["runs", "--order", "agent_name"],
         ["tables", "sessions", "--order", "model"],
-        ["progression"],
+        ["tables", "progressions"],
     ):
         walked = []
         for store in (twins.file, twins.url):
