@@ -7,12 +7,15 @@ there is none.
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from persistence.records import Preview
+from persistence.errors import CancelledReadError
+from persistence.records import Preview, Progress
 
 if TYPE_CHECKING:
+    from inspector.loader import Report
     from persistence.location import StoreLocation
     from persistence.profiles import AdmissionReport, Profile
     from persistence.profiles.catalogue import Entry
@@ -79,16 +82,38 @@ class Principals(NamedTuple):
     complete: bool
 
 
-async def admitted(location: StoreLocation, choice: Choice) -> AdmissionReport:
-    """The admission of a store as it is now, on a read-only route. `choice.profile` is chosen."""
+async def admitted(location: StoreLocation, choice: Choice, report: Report | None = None) -> AdmissionReport:
+    """The admission of a store as it is now, on a read-only route. `choice.profile` is chosen.
+
+    `report` is told of a long log and of a private copy; both are given up once nobody waits any more.
+    """
     from persistence.profiles import admit
 
     profile = choice.profile
     if profile is None:
         raise ValueError("no profile is chosen")
-    return await asyncio.to_thread(
-        admit, location, profile, owner=choice.owner, operations=choice.asked
-    )  # fmt: skip
+    left = threading.Event()
+
+    def tell(progress: Progress) -> None:
+        if left.is_set():
+            raise CancelledReadError("The admission was given up.")
+        if report is not None:
+            report(progress)
+
+    def ask() -> AdmissionReport:
+        return admit(
+            location,
+            profile,
+            owner=choice.owner,
+            operations=choice.asked,
+            check=lambda done, total: tell(Progress(done, total, "frames of the log")),
+            progress=tell,
+        )
+
+    try:
+        return await asyncio.to_thread(ask)
+    finally:
+        left.set()
 
 
 async def found_profiles() -> tuple[Entry, ...]:

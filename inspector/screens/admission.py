@@ -18,7 +18,7 @@ from inspector.admitting import Choice, admitted, found_profiles, read_profile
 from inspector.clipboard import Copy
 from inspector.exporting import Exportable
 from inspector.keys import bind
-from inspector.messages import Loaded, LoadFailed
+from inspector.messages import Loaded, LoadFailed, LoadProgressed
 from inspector.screens.admission_choice import Chosen, OperationsChooser, OwnerChooser, ProfileChooser
 from inspector.screens.admission_finding import FindingScreen, Reading
 from inspector.screens.admission_findings import (
@@ -39,9 +39,11 @@ from inspector.widgets.section_list import SectionList
 from inspector.widgets.tall_list import TallList
 
 if TYPE_CHECKING:
+    from inspector.loader import Report
     from persistence.location import StoreLocation
     from persistence.profiles import AdmissionReport, Finding, Profile
     from persistence.profiles.catalogue import Entry as Document
+    from persistence.records import Progress
 
 __all__ = ["VIEWS", "AdmissionPlace"]
 
@@ -159,13 +161,18 @@ class AdmissionPlace(Place):
             return
         before = choice.profile
 
-        async def work() -> _Answer:
+        async def work(report: Report) -> _Answer:
             profile = await read_profile(name or (before.source if before is not None else ""))
             asked = choice.under(profile) if name is not None else _with(choice, profile)
-            return _Answer(location, asked, await admitted(location, asked))
+            return _Answer(location, asked, await admitted(location, asked, report))
 
-        self.loads.start("admission", work)
+        self.loads.start_reporting("admission", work)
         self._tell()
+
+    @on(LoadProgressed)
+    def _progressed(self, message: LoadProgressed) -> None:
+        if self.loads.takes(message):
+            self.set_status(_share(message.progress))
 
     @on(Loaded)
     def _loaded(self, message: Loaded) -> None:
@@ -430,6 +437,11 @@ def _choices(choice: Choice) -> list[Piece]:
 
 def _pair(key: str, label: str, words: str, chosen: bool) -> Line:
     return (Run(f"{key} ", "key"), Run(f"{label} ", "quiet"), Run(words, "strong" if chosen else "notice"))
+
+
+def _share(done: Progress) -> Line:
+    share = f", {formats.percent(done.done, done.total)}" if done.total else ""
+    return line((f"asking{share}", "quiet"))
 
 
 def _how(report: AdmissionReport) -> str:

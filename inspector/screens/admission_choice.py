@@ -241,6 +241,9 @@ class OperationsChooser(Layer[Chosen]):
         self._draw()
 
     def action_keep(self) -> None:
+        if not self._marked:
+            self.app.notify("mark at least one: asking for nothing would be asking for all", markup=False)
+            return
         every = self._marked == set(self._named)
         asked = tuple(name for name in self._names if name in self._marked)
         self.dismiss(Chosen(operations=None if every else asked))

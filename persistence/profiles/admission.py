@@ -17,6 +17,8 @@ from persistence.engines.token import Token
 from persistence.errors import NotAStoreError, StoreError, StoreMissingError, StoreMovedError
 from persistence.lineage.examination import examine
 from persistence.lineage.held import connection_identity
+from persistence.lineage.parts import Check
+from persistence.lineage.reads import Report
 from persistence.lineage.report import LineageReport, RuleStep
 from persistence.lineage.rows import Seen, read_rows
 from persistence.location import StoreLocation
@@ -46,11 +48,14 @@ def admit(
     *,
     owner: str | None = None,
     operations: Iterable[str] = (),
+    check: Check | None = None,
+    progress: Report | None = None,
 ) -> AdmissionReport:
     """Whether the store is admitted, and everything that speaks against it. Blocking.
 
-    `operations` are those the caller means to use; none means all the profile names. Nothing the store holds
-    makes this raise.
+    `operations` are those the caller means to use; none means all the profile names. `check` and `progress`
+    are told of a long log and of a private copy (see `lineage.examine`). Nothing the store holds makes this
+    raise.
     """
     asked = tuple(operations)
     if profile is None:
@@ -60,13 +65,15 @@ def admit(
     if location.path is None:
         server = finding("not-a-store", expected="a SQLite file", observed="a server database")
         return _report(location.display, wanted, [server])
-    lineage = examine(location, surroundings=False)
+    lineage = examine(location, surroundings=False, check=check, progress=progress)
     found = _unread(lineage)
     state: _State | None = None
     info: ReadInfo | None = None
     if not any(one.code in ("no-store", "not-a-store") for one in found):
         try:
-            state, info = read_store(location, lambda connection: _state(connection, wanted), limit=None)
+            state, info = read_store(
+                location, lambda connection: _state(connection, wanted), limit=None, progress=progress
+            )
             found += _moved(lineage, info)
         except StoreError as error:
             if not found:

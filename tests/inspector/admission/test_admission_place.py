@@ -17,6 +17,7 @@ from inspector.screens.admission_choice import OperationsChooser, OwnerChooser, 
 from inspector.screens.admission_finding import FindingScreen
 from inspector.screens.help import help_content
 from inspector.screens.refused import RefusedPlace
+from inspector.typeset.lines import Line
 from inspector.widgets.failure import FailurePanel
 from inspector.widgets.section_list import SectionList
 from tests.inspector.admission.desks import DRIFTED, admit, changed, desk, place_of, states
@@ -234,7 +235,9 @@ async def test_a_chooses_what_is_asked_for(tmp_path: Path) -> None:
         assert place.report is not None and place.report.operations == profile.operations[1:]
         await press(pilot, "a", "a", "enter")
         assert place.choice.operations is None
-        await press(pilot, "a", "a", "escape")
+        assert "mark at least one" in await press(pilot, "a", "a", "enter")
+        assert isinstance(pilot.app.screen, OperationsChooser)
+        await press(pilot, "escape")
         assert place.choice.operations is None
 
 
@@ -402,6 +405,38 @@ async def test_an_answer_for_a_store_that_was_left_is_dropped(
         place._ask(place.choice.owned_by("kim"))
         await settled(pilot)
         assert place.report is before and place.choice.owner is None
+
+
+async def test_a_private_copy_shows_its_progress(tmp_path: Path) -> None:
+    """Beside a journal a killed program left, the answer comes from a copy, and its making is told."""
+    store = desk(tmp_path, "desk-rollback")
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    connection = sqlite3.connect(store, isolation_level=None)
+    connection.execute("PRAGMA cache_size = 4")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("UPDATE messages SET content = content || ' '")
+    connection.execute("UPDATE sessions SET updated_at = updated_at + 1")
+    for end in ("", "-journal"):
+        (beside / f"state.db{end}").write_bytes(Path(f"{store}{end}").read_bytes())
+    connection.execute("ROLLBACK")
+    connection.close()
+    before, told = states(beside), []
+    async with driven(beside / "state.db", "admission") as pilot:
+        place = place_of(pilot)
+        set_status = place.set_status
+
+        def listening(status: Line) -> None:
+            told.append("".join(run.text for run in status))
+            set_status(status)
+
+        place.set_status = listening  # type: ignore[method-assign]
+        await admit(pilot)
+        assert place.report is not None and place.report.read is not None
+        assert place.report.read.route == "copy" and "copy, " in screen_text(pilot)
+        assert [finding.code for finding in place.report.refusing] == ["journal-mode"]
+    assert any(words.startswith("asking, ") and words.endswith("%") for words in told), told
+    assert states(beside) == before
 
 
 async def test_a_store_of_ours_is_refused_for_what_it_is(tmp_path: Path) -> None:
