@@ -101,7 +101,7 @@ async def test_clocks_never_go_back_whichever_operation_writes_them(run: StateDB
         assert last == 3e9 and updated >= 3e9
 
 
-async def test_a_start_is_written_once(run: StateDB) -> None:
+async def test_a_start_is_written_once_and_an_end_is_not_taken_back(run: StateDB) -> None:
     await run.update_session("s", started_at=5.0)
     await run.update_session("s", started_at=1.0)
     await run.update_branch("b", started_at=5.0)
@@ -109,6 +109,13 @@ async def test_a_start_is_written_once(run: StateDB) -> None:
     for table, identity in (("sessions", "s"), ("branches", "b")):
         found = await run.fetch_one(f"SELECT started_at FROM {table} WHERE id = ?", (identity,))
         assert found == {"started_at": 5.0}
+    await run.update_session("s", ended_at=7.0)
+    await run.update_session("s", ended_at=None, name="n")
+    await run.update_branch("b", ended_at=7.0)
+    await run.update_branch("b", ended_at=None)
+    for table, identity in (("sessions", "s"), ("branches", "b")):
+        found = await run.fetch_one(f"SELECT ended_at FROM {table} WHERE id = ?", (identity,))
+        assert found == {"ended_at": 7.0}
 
 
 @pytest.mark.adr("0128-A3-05")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from persistence.engines.statements import Steps
 from persistence.errors import TransitionRejectedError
 from persistence.schema.known import TERMINAL
-from persistence.writing.compatibility.columns import first, running_or_none
+from persistence.writing.compatibility.columns import first, last, running_or_none
 from persistence.writing.compatibility.declarations import (
     OWNER_OF,
     Insert,
@@ -48,7 +48,7 @@ NEW_BRANCH = Insert("branches", _COLUMNS)
 CHANGED = UpdateSome(
     "branches",
     _CHANGED,
-    {"started_at": first("started_at")},
+    {"started_at": first("started_at"), "ended_at": last("ended_at")},
     needed=("name", *_CHANGED[2:7]),
     later={"v_node_metadata": "what is there, with the keys given"},
 )

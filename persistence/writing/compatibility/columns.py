@@ -13,6 +13,7 @@ __all__ = [
     "ENDED",
     "absent",
     "first",
+    "last",
     "later",
     "longer",
     "not_ended",
@@ -38,6 +39,15 @@ def first(name: str) -> Any:
 
     def change(into: TableClause) -> ColumnElement[Any]:
         return func.coalesce(into.c[name], given(name))
+
+    return change
+
+
+def last(name: str) -> Any:
+    """What is written again but not taken back: the value that is given, else the one that is there."""
+
+    def change(into: TableClause) -> ColumnElement[Any]:
+        return func.coalesce(given(name), into.c[name])
 
     return change
 

@@ -118,6 +118,7 @@ def change_status(run: Running, change: Change) -> Steps[bool | Rejected]:
     rejected = rejection(change, status)
     if rejected is not None:
         yield from _told(run, change, status, moment)
+        rejected.remedy = "Leave it as it ended. What comes next is recorded as a new run."
         return Rejected(rejected)
     if not (yield _changed(run, change, status, moment, after(updated_at, moment))).changed:
         raise LostRaceError(

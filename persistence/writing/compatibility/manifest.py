@@ -57,9 +57,20 @@ WITHOUT_STATEMENTS: Final[Mapping[str, str]] = {
 """What a run reaches besides, and why the store sees nothing of it (A.2)."""
 
 
+_KEPT = 4
+_books: list[Book] = []  # the last used first: compiling one takes longer than opening a store
+
+
 def book_of(profile: Profile) -> Book:
-    """The statements of the operations the profile names. Operations the manifest lacks are none."""
-    return Book(profile, [OPERATIONS[name] for name in profile.operations if name in OPERATIONS])
+    """The statements of the operations the profile names. Operations the manifest lacks are none.
+
+    Equal profiles have one book; nothing in it belongs to a store or an owner.
+    """
+    found = next((book for book in _books if book.shape.profile == profile), None)
+    if found is None:
+        found = Book(profile, [OPERATIONS[name] for name in profile.operations if name in OPERATIONS])
+    _books[:] = [found, *(book for book in _books if book is not found)][:_KEPT]
+    return found
 
 
 def compiled(profile: Profile, owner: str | None) -> WriteSet:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Executable, TableClause, bindparam, func, 
 
 from persistence.engines.statements import Steps
 from persistence.schema.known import TERMINAL
-from persistence.writing.compatibility.columns import first, later
+from persistence.writing.compatibility.columns import first, last, later
 from persistence.writing.compatibility.declarations import (
     OWNER_OF,
     Insert,
@@ -97,7 +97,7 @@ TEARDOWN = UpdateSome("sessions", _TEARDOWN, _CLOCKS, always=("updated_at",), ne
 CHANGED = UpdateSome(
     "sessions",
     _CHANGED,
-    {**_CLOCKS, "started_at": first("started_at")},
+    {**_CLOCKS, "started_at": first("started_at"), "ended_at": last("ended_at")},
     always=("updated_at",),
     later=_MERGED,
 )

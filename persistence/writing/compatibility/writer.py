@@ -64,7 +64,10 @@ class CompatibilityWriter:
         if name.startswith("_"):
             raise AttributeError(name)
         operation = self._book.operations.get(name)
-        return self._refusing(name) if operation is None else self._carrying_out(operation)
+        if operation is None:
+            return self._refusing(name)
+        carry_out = self.__dict__[name] = self._carrying_out(operation)
+        return carry_out
 
     def _refusing(self, name: str) -> Callable[..., NoReturn]:
         def refuse(*_arguments: Any, **_named: Any) -> NoReturn:
