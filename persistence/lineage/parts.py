@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat as modes
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,6 +85,8 @@ class Parts(NamedTuple):
         return any(damage.code not in ("second-name", "long-path") for damage in self.damage)
 
 
+_LOOKS, _PAUSE = 20, 0.002
+"""How often a log that is in use is looked at again when its header makes no sense, and seconds between."""
 _LONGEST_PATH = 500  # SQLite's limit is 512 bytes, with the suffixes of what lies beside a store
 _UNREAD = frozenset(("odd-sidecar", "no-permission", "io-error", "too-many-files", "not-a-database"))
 
@@ -254,7 +257,8 @@ def _there(path: bytes) -> bool:
         return False
 
 
-def _log(parts: Parts, held: bool | None, check: Check | None) -> Parts:
+def _log(parts: Parts, held: bool | None, check: Check | None, again: int = _LOOKS) -> Parts:
+    before = parts
     parts, found = _beside(parts, b"-wal")
     name, path = f"{parts.name}-wal", parts.path + b"-wal"
     if found is None:
@@ -264,6 +268,10 @@ def _log(parts: Parts, held: bool | None, check: Check | None) -> Parts:
     parts = parts._replace(log=found.st_size)
     try:
         if not files.log_header(path):
+            if again and (held or _moved(path, found)):
+                # A checkpoint that cuts the log off, or the writer that begins it anew, was met half-way.
+                time.sleep(_PAUSE)
+                return _log(before, held, check, again - 1)
             parts = _with_step(parts, name, "header", "not valid")
             return _damaged(parts, "log-header", f"the header of {name} is not valid")
         parts = _index(parts._replace(readable_log=True))
@@ -288,6 +296,14 @@ def _log(parts: Parts, held: bool | None, check: Check | None) -> Parts:
         )
         return parts._replace(notices=(*parts.notices, notice))
     return parts
+
+
+def _moved(path: bytes, before: os.stat_result) -> bool:
+    """Whether a file is another than the one that was looked at."""
+    now = files.status(path)
+    return now is None or any(
+        getattr(now, mark) != getattr(before, mark) for mark in ("st_ino", "st_size", "st_mtime_ns")
+    )
 
 
 def _index(parts: Parts) -> Parts:

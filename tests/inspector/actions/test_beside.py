@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def at_work(store: Path) -> Iterator[None]:
     """acme-desk writes runs of lee's and tickets, and checkpoints, for as long as the block lasts."""
     writing = ["write", str(store), "--seconds", "60", "--pause", "0.002"]
-    folding = ["checkpoint", str(store), "--seconds", "60", "--pause", "0.02", "--mode", "TRUNCATE"]
+    folding = ["checkpoint", str(store), "--seconds", "60", "--pause", "0.02", "--mode", "PASSIVE"]
     children = []
     for words in (writing, folding):
         command = [sys.executable, "-m", "inspector.demo.acme_desk", *words]
