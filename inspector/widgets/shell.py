@@ -164,10 +164,10 @@ def _place_piece(place: PlaceInfo, current: str, why_not: str | None, most: int 
     if here:
         text = line((f"{number}{title} ", "here"))
     elif why_not is not None:
-        text = line((f"{number}{title}", "dimmed"))
+        text = line((f"{number}{title}{loose}", "dimmed"))
     else:
         text = line((number, "accent"), (f"{title}{loose}", "quiet"))
-    gap = 0 if most is not None else 1 if here or why_not is not None else 2
+    gap = 1 if most is None else 0
     return Piece(text, f"app.place({place.name!r})", why_not or place.says, weight=0, gap=gap)
 
 
