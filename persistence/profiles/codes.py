@@ -335,6 +335,11 @@ CODES: dict[str, Code] = {
         "A trigger can swallow or replace rows silently, so a write would seem to succeed that did not.",
         _UNSAFE,
     ),
+    "trigger-recurses": Code(
+        "refuses",
+        "A trigger could set itself off again, since triggers run within triggers on a connection from here.",
+        _UNSAFE,
+    ),
     "conflict-declared": Code(
         "refuses",
         "The table resolves clashes by replacing or dropping rows, possibly those of others.",

@@ -38,7 +38,35 @@ def hazards(
     for shape in closure.objects:
         if shape.kind == "trigger" and folded(shape.table or "") in rules:
             found += _trigger(shape, closure, rules, owner)
-    return tuple(found)
+    return (*found, *_recursion(closure))
+
+
+def _recursion(closure: Closure) -> Iterator[Finding]:
+    """Triggers that reach the table they stand on, through others too.
+
+    The guard has SQLite run triggers within triggers, which the managing application's own do not expect.
+    """
+    standing = [shape for shape in closure.objects if shape.kind == "trigger" and shape.table is not None]
+    reach: dict[str, set[str]] = {}
+    for shape in standing:
+        reach.setdefault(folded(shape.table or ""), set()).update(map(folded, shape.writes))
+    for shape in standing:
+        stands = folded(shape.table or "")
+        seen: set[str] = set()
+        waiting = set(map(folded, shape.writes))
+        while waiting and stands not in seen:
+            now = waiting.pop()
+            if now not in seen:
+                seen.add(now)
+                waiting |= reach.get(now, set())
+        if stands in seen:
+            yield finding(
+                "trigger-recurses",
+                table=shape.table,
+                object=shape.name,
+                expected="no trigger that reaches its own table",
+                observed=f"its writes reach {shape.table} again",
+            )
 
 
 def _conflicts(table: ClosureTable) -> Iterator[Finding]:

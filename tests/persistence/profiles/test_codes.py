@@ -82,6 +82,13 @@ UNSAFE: dict[str, tuple[str, ...]] = {
         ON_INSERT.format("UPDATE tickets SET subject = ''"),
         ON_INSERT.format("UPDATE sessions SET desk_pinned = 1 WHERE owner_id = NEW.owner_id"),
     ),
+    "trigger-recurses": (
+        "CREATE TRIGGER one AFTER UPDATE ON sessions BEGIN UPDATE sessions SET updated_at = 1 "
+        "WHERE id = NEW.id AND owner_id = NEW.owner_id; END",
+        ON_INSERT.format("UPDATE sessions SET name = '' WHERE owner_id = NEW.owner_id AND name IS NULL"),
+        "CREATE TRIGGER one AFTER INSERT ON messages BEGIN "
+        "UPDATE messages SET channel = '' WHERE id = NEW.id AND owner_id = NEW.owner_id; END",
+    ),
     "trigger-resolution": (
         ON_INSERT.format("SELECT RAISE(IGNORE)"),
         ON_INSERT.format(COPY.replace("INSERT", "INSERT OR REPLACE")),
@@ -94,7 +101,8 @@ UNSAFE: dict[str, tuple[str, ...]] = {
 SAFE = (
     ON_INSERT.format(COPY),
     ON_INSERT.format(COPY.replace("VALUES (", "SELECT ").replace("NEW.owner_id)", "NEW.owner_id")),
-    ON_INSERT.format("UPDATE sessions SET updated_at = 0 WHERE id = NEW.id AND owner_id = NEW.owner_id"),
+    "CREATE TRIGGER one AFTER INSERT ON branches BEGIN "
+    "UPDATE sessions SET updated_at = 0 WHERE id = NEW.session_id AND owner_id = NEW.owner_id; END",
     ON_INSERT.format("SELECT RAISE(ABORT, 'blank')"),
     "CREATE TRIGGER one AFTER UPDATE OF desk_note ON sessions BEGIN DELETE FROM tickets; END",
     "CREATE TRIGGER one AFTER DELETE ON sessions BEGIN DELETE FROM tickets; END",
@@ -208,6 +216,18 @@ def test_text_that_cannot_be_interpreted(before: str, after: str, name: str) -> 
     found = [one for one in _findings(live) if one.code == "uninterpreted"]
     assert name in {one.object for one in found}
     assert all(one.refuses and one.observed for one in found)
+
+
+def test_triggers_that_set_each_other_off_are_both_named() -> None:
+    live = closure_of(
+        SQL,
+        "CREATE TRIGGER one AFTER INSERT ON branches BEGIN "
+        "UPDATE sessions SET name = '' WHERE id = NEW.session_id AND owner_id = NEW.owner_id; END",
+        "CREATE TRIGGER two AFTER UPDATE ON sessions BEGIN "
+        "UPDATE branches SET name = '' WHERE session_id = NEW.id AND owner_id = NEW.owner_id; END",
+    )
+    found = [(one.code, one.object) for one in _findings(live, live)]
+    assert found == [("trigger-recurses", "two"), ("trigger-recurses", "one")]
 
 
 def test_the_list_is_closed_and_each_code_has_three_stores() -> None:
