@@ -36,8 +36,10 @@ def moment(name: str, column: str, given: float | None) -> float:
 def only_own_fields(run: Running, name: str, fields: Mapping[str, Any]) -> None:
     """Refuses a caller that names the owner: it is the handle's, from configuration (D5)."""
     owner = run.book.shape.owner(name)
+    if owner is None:
+        return
     for field in fields:
-        if owner is not None and isinstance(field, str) and folded(field) == folded(owner):
+        if isinstance(field, str) and len(field) == len(owner) and folded(field) == folded(owner):
             run.refuse(
                 f"{owner} is written by the handle, never by a caller",
                 code="owner-given",

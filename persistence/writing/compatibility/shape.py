@@ -30,6 +30,7 @@ class Shape:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._rules = {folded(name): rule for name, rule in profile.writes.items()}
+        self._owners: dict[str, str | None] = {}
 
     def inserts(self, name: str) -> tuple[str, ...]:
         """The columns the profile lets an insert write, the owner's apart."""
@@ -41,9 +42,12 @@ class Shape:
 
     def owner(self, name: str) -> str | None:
         """The column that names the owner of the table's rows; None where the table has none."""
-        rule = self.profile.owner
-        shape = None if rule is None else self.profile.closure.table(name)
-        return rule.column if rule is not None and shape is not None and shape.column(rule.column) else None
+        if name not in self._owners:
+            rule = self.profile.owner
+            shape = None if rule is None else self.profile.closure.table(name)
+            there = rule is not None and shape is not None and shape.column(rule.column) is not None
+            self._owners[name] = rule.column if rule is not None and there else None
+        return self._owners[name]
 
     def table(self, name: str, *columns: str) -> TableClause:
         """The table with its id, these columns and its owner's."""
