@@ -489,6 +489,19 @@ async def test_names_of_the_schema_never_act(tmp_path: Path) -> None:
         assert place.choice.owner == nasty and not CONTROLS.search(pilot.app.clipboard)
 
 
+async def test_a_server_is_told_that_admission_is_for_files(unused_tcp_port: int) -> None:
+    async with driven(
+        f"postgresql://kim@127.0.0.1:{unused_tcp_port}/desk?sslmode=disable", "admission"
+    ) as pilot:
+        if isinstance(pilot.app.screen, RefusedPlace):
+            await press(pilot, "3")
+        place = await admit(pilot, owner=None)
+        assert place.report is not None and place.report.findings[0].code == "not-a-store"
+        assert "a server database" in screen_text(pilot) and "not read" in screen_text(pilot)
+        await press(pilot, "y")
+        assert "a server database" in pilot.app.clipboard
+
+
 async def test_words_of_a_profile_never_act(tmp_path: Path) -> None:
     """A document is somebody's text as well: its reasons, its lineage and what is wrong with it."""
     from persistence.profiles.catalogue import SHIPPED
