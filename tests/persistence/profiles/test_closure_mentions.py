@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from contextlib import closing
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from persistence.profiles.closure_mentions import mentions
 from persistence.profiles.tokens import tokens
@@ -107,3 +110,86 @@ def test_the_statements_that_write_are_told_with_their_verbs() -> None:
 def test_a_common_table_expression_under_a_tables_name_counts_as_the_table() -> None:
     sql = "CREATE VIEW v AS WITH messages (a) AS (SELECT 1) SELECT a FROM messages"
     assert "messages" in mentions(tokens(sql)).names
+
+
+class _Maker:
+    """Queries at random over the tables, with their names as strings, columns and aliases among them."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self._aliases = 0
+        self.used: set[str] = set()
+
+    def query(self, depth: int = 3) -> str:
+        """One that gives a single column `a`."""
+        sources = [self._source(depth) for _ in range(self._chance.choice((1, 1, 2, 3)))]
+        first = sources[0][0]
+        joined = sources[0][1]
+        for alias, text in sources[1:]:
+            joined += self._chance.choice(
+                (
+                    f", {text}",
+                    f" JOIN {text} ON {alias}.a = {first}.a",
+                    f" LEFT OUTER JOIN {text} ON 'messages'",
+                )
+            )
+        words = [f"SELECT {self._value(first, depth)} AS a FROM {joined}"]
+        if self._chance.random() < 0.6:
+            words.append(f"WHERE {self._condition(first, depth)}")
+        words += [f"GROUP BY {first}.a, {first}.a"] * (self._chance.random() < 0.2)
+        if depth > 1 and self._chance.random() < 0.2:
+            words.append(f"UNION ALL {self.query(depth - 1)}")
+        return " ".join(words)
+
+    def _source(self, depth: int) -> tuple[str, str]:
+        self._aliases += 1
+        alias = f"x{self._aliases}"
+        if depth > 1 and self._chance.random() < 0.25:
+            return alias, f"({self.query(depth - 1)}) AS {alias}"
+        name = self._chance.choice(NAMES)
+        self.used.add(name)
+        spelled = self._chance.choice(('"{}"', "[{}]", "`{}`", "'{}'", 'main."{}"')).format(name)
+        return alias, f"{spelled} {self._chance.choice(('AS ', ''))}{alias}"
+
+    def _value(self, alias: str, depth: int) -> str:
+        if depth > 1 and self._chance.random() < 0.25:
+            return f"({self.query(depth - 1)})"
+        return self._chance.choice(
+            (f"{alias}.a", f"coalesce({alias}.a, 'sessions')", f"{alias}.a || ' FROM messages, feed'")
+        )
+
+    def _condition(self, alias: str, depth: int) -> str:
+        if self._chance.random() < 0.2:
+            self.used.add("lone")
+            return f"{alias}.a IN lone"
+        if depth > 1 and self._chance.random() < 0.25:
+            return f"EXISTS ({self.query(depth - 1)}) AND {alias}.a NOT IN ({self.query(depth - 1)})"
+        return self._chance.choice(
+            (
+                f"{alias}.a IS NOT DISTINCT FROM 'messages'",
+                f"{alias}.a IN ('messages', 'feed')",
+                f"{alias}.a /* FROM sessions */ > 1 -- JOIN messages\n",
+            )
+        )
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_any_querys_tables_are_those_sqlite_resolves(seed: int) -> None:
+    maker = _Maker(random.Random(seed))
+    query = maker.query()
+    with closing(_store()) as connection:
+        connection.execute(f"CREATE VIEW shows AS {query}")
+        acts: set[str] = set()
+
+        def ask(action: int, table: str | None, *_: str | None) -> int:
+            if action == sqlite3.SQLITE_READ and table in NAMES:
+                acts.add(table)
+            return sqlite3.SQLITE_OK
+
+        connection.set_authorizer(ask)
+        connection.execute("EXPLAIN SELECT * FROM shows").fetchall()
+        connection.set_authorizer(None)
+    found = mentions(tokens(f"CREATE VIEW shows AS {query}")).names
+    assert found >= acts, "SQLite leaves out what it need not read, and reads nothing else"
+    assert found == maker.used
