@@ -18,14 +18,21 @@ from inspector.actions.journal import Entry, Event, Journal, JournalError
 from inspector.actions.plan import Action, Plan, Told
 from inspector.actions.policy import WritePolicy
 from inspector.actions.preview import DETAILED, Preview, make_preview
-from persistence.errors import StoreError
+from persistence.errors import StateCompatibilityRefused, StoreError
 from persistence.retrying import to_its_end
 
 if TYPE_CHECKING:
     from persistence.location import StoreLocation
     from persistence.profiles.records import AdmissionReport, Profile
+    from persistence.statedb import StateDB
 
 __all__ = ["STEPS", "Gate", "Step", "error_shape"]
+
+
+UNREAD = "store-unread"
+"""What an admission finds when the store could not be read, damaged or only moving under every read."""
+TRIES, PAUSE = 6, 0.15
+"""How often a store is asked that could not be read, and seconds between: its manager may be at work."""
 
 
 class Gate:
@@ -103,9 +110,13 @@ class Gate:
         if profile is None:
             return None
         wanted = tuple(dict.fromkeys((*self.action.operations, *profile.operations)))
-        self.report = await asyncio.to_thread(
-            lambda: admit(self.target, profile, owner=self.owner, operations=wanted)
-        )
+        for attempt in range(TRIES):
+            self.report = await asyncio.to_thread(
+                lambda: admit(self.target, profile, owner=self.owner, operations=wanted)
+            )
+            if attempt + 1 == TRIES or not any(each.code == UNREAD for each in self.report.refusing):
+                break
+            await asyncio.sleep(PAUSE)
         return self.report
 
     async def prepare(self, *, detailed: int | None = DETAILED) -> Preview | None:
@@ -208,7 +219,7 @@ class Gate:
 
         db = StateDB(self.target, profile=profile, owner=owner)
         try:
-            await db.open()
+            await _opened(db)
         except StoreError as error:
             return Outcome("refused", plan.run, (), 0.0, error)
         except Exception as error:
@@ -263,6 +274,20 @@ class Gate:
             run=plan.run if plan is not None and event == "begun" else None,
             operations={} if plan is None else dict(plan.counts or {}),
         )
+
+
+async def _opened(db: StateDB) -> None:
+    """Opens the writer; a store that its manager moved under every read is asked again, a bounded number of
+    times. Whatever else refuses it does so at once."""
+    for attempt in range(TRIES):
+        try:
+            await db.open()
+        except StateCompatibilityRefused as error:
+            if error.code != UNREAD or attempt + 1 == TRIES:
+                raise
+            await asyncio.sleep(PAUSE)
+        else:
+            return
 
 
 def _ended(begun: Entry, outcome: Outcome) -> Entry:

@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @contextmanager
-def at_work(store: Path) -> Iterator[None]:
+def at_work(store: Path, mode: str) -> Iterator[None]:
     """acme-desk writes runs of lee's and tickets, and checkpoints, for as long as the block lasts."""
     writing = ["write", str(store), "--seconds", "60", "--pause", "0.002"]
-    folding = ["checkpoint", str(store), "--seconds", "60", "--pause", "0.02", "--mode", "PASSIVE"]
+    folding = ["checkpoint", str(store), "--seconds", "60", "--pause", "0.02", "--mode", mode]
     children = []
     for words in (writing, folding):
         command = [sys.executable, "-m", "inspector.demo.acme_desk", *words]
@@ -42,13 +42,14 @@ def store(tmp_path: Path) -> Path:
     return desk(tmp_path / "desk" / "managed.db")
 
 
+@pytest.mark.parametrize("mode", ["PASSIVE", "TRUNCATE"])
 async def test_a_copy_and_probes_are_whole_while_the_desk_writes_and_checkpoints(
-    store: Path, tmp_path: Path
+    store: Path, tmp_path: Path, mode: str
 ) -> None:
     (tmp_path / "from").mkdir()
     taken_from = source(tmp_path / "from" / "state.db", 60)
     before = rows(store, "SELECT id, collection FROM progressions WHERE owner_id = 'lee'")
-    with at_work(store):
+    with at_work(store, mode):
         async with StateDB(taken_from) as db:
             copied = await (await ready(CopyRun(db, "s001"), store, tmp_path / "state")).run()
         probes = [await (await ready(Probe(), store, tmp_path / "state")).run() for _ in range(3)]
