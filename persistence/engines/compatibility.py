@@ -8,6 +8,7 @@ connections.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import threading
@@ -174,12 +175,30 @@ async def open_compatibility(
         lambda connection: admission.readmit(connection, profile, owner, asked, where=location.display),
         busy_timeout,
     )
-    label = " ".join(part for part in (location.display, profile.identity, owner) if part)
+    opening = asyncio.ensure_future(_open(plan, report))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        # Waited for, however often it is cancelled: a connection half made would be nobody's to close.
+        while not opening.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([opening])
+        if not opening.cancelled() and opening.exception() is None:
+            await opening.result().close()
+        raise
+
+
+async def _open(plan: Plan, report: AdmissionReport) -> CompatibilityEngine:
+    """Opens the writer of a store that was admitted."""
+    owner, location = plan.writes.owner, plan.location
+    label = " ".join(part for part in (location.display, plan.writes.profile.identity, owner) if part)
     with contextlib.ExitStack() as held:
-        held.enter_context(claim(report.identity, "compatibility", label))
+        held.enter_context(claim(plan.identity, "compatibility", label))
         hands: list[Hand] = []
         closed = threading.Event()
-        engine = CompatibilityEngine(location, report, writes, _alchemy(plan, hands, closed), held, closed)
+        engine = CompatibilityEngine(
+            location, report, plan.writes, _alchemy(plan, hands, closed), held, closed
+        )
         try:
             engine._connection = await engine._alchemy.connect()
             raw = await engine._connection.get_raw_connection()

@@ -23,7 +23,8 @@ from persistence.engines.write_faults import sqlite_write_fault
 from persistence.guard.connection import GuardedConnection, Hold
 from persistence.guard.front import Front, Strings
 from persistence.guard.refusals import Refusals
-from persistence.guard.transaction import Readmit, TransactionGuard
+from persistence.guard.same_store import Readmit
+from persistence.guard.transaction import TransactionGuard
 from persistence.guard.triggers import SPOIL, recursion, triggers
 from persistence.guard.writeset import WriteSet
 from persistence.location import StoreLocation, sqlite_uri

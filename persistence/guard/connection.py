@@ -50,6 +50,8 @@ class Hold:
 
     def refuse(self, message: str, *, code: str, **said: str | None) -> NoReturn:
         error = self.refusals.refused(message, code=code, **said)
+        if error.operation is None:
+            error.operation = "the connection"  # nobody's operation: somebody has reached for it
         self.spoil(error)
         raise error
 

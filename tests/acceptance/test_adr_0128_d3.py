@@ -464,7 +464,7 @@ def test_the_floor_of_the_driver() -> None:
 async def test_the_whole_guard_on_the_versions_installed_here(path: Path) -> None:
     """`.ci/run` does the same on the lowest and the newest versions, in environments of their own."""
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    assert "tests/matrix" in script
+    assert "matrix" in script
     assert importlib.metadata.version("sqlalchemy").split(".")[0] == "2"
     engine = await kit.opened(path)
     try:
