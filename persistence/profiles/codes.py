@@ -199,12 +199,12 @@ CODES: dict[str, Code] = {
     ),
     "unique-extra": Code(
         "refuses",
-        "A new key can refuse rows that the operations write.",
+        "Every row the operations write has to keep a new key that nobody has checked.",
         _AUTHOR,
     ),
     "unique-changed": Code(
         "refuses",
-        "A key tells rows apart otherwise than the profile says.",
+        "A key is made up otherwise than the profile says, so other rows can count as the same.",
         _MANAGER,
     ),
     "check-missing": Code(
