@@ -122,7 +122,7 @@ DEVIATIONS: dict[str, str] = {
 STRICT: dict[str, str] = {
     "check-equivalent": "that two expressions always agree is not for a comparison of tokens to prove",
     "uq-column-order": "the order of a key's columns decides which look-ups it serves, so it is declared",
-    "fk-composite-reordered": "the link itself is the same; the unique index made for it is one nobody declared",
+    "fk-composite-reordered": "the link is the same, but the unique index made beside it is not declared",
     "col-order": "what names no columns (a view's *, an insert without them) means something else",
 }
 """What stays refused, as by the reference, though rows are accepted alike."""
