@@ -39,7 +39,10 @@ def owned_columns(path: Path) -> dict[str, int]:
 
 
 @pytest.mark.adr("0128-D5-01", "0128-D5-02", "0128-D5-04", "0128-A2-50")
-async def test_every_row_a_life_adds_carries_the_owner_never_the_default(desk: Path, tmp_path: Path) -> None:
+async def test_every_row_a_life_adds_carries_the_owner_never_the_default(
+    desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIONAGI_SQLITE_BUSY_TIMEOUT_MS", "20")
     before = dump(desk)
     async with StateDB(desk, profile=profile_of(), owner="kim") as db:
         await live_through(db, desk, tmp_path)
