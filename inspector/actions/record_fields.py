@@ -81,7 +81,7 @@ def _numbers(value: Any) -> str | None:
 
 
 def _end_status(value: Any) -> str | None:
-    return None if value in END_REASONS else ", ".join(END_REASONS)
+    return None if isinstance(value, str) and value in END_REASONS else ", ".join(END_REASONS)
 
 
 def _running(value: Any) -> str | None:

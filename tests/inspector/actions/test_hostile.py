@@ -38,7 +38,7 @@ KIND = st.sampled_from(sorted(KINDS)) | SCALARS
 OBJECTS = st.dictionaries(NAMES, VALUES, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(KIND, OBJECTS)
 def test_a_line_is_checked_or_refused(kind: Any, fields: dict[str, Any]) -> None:
     data = json.dumps({**fields, "kind": kind}).encode("utf-8", "surrogatepass")
@@ -54,7 +54,7 @@ def test_a_line_is_checked_or_refused(kind: Any, fields: dict[str, Any]) -> None
         assert unfit(dict(line.fields)) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=200), st.integers(1, 20))
 def test_any_bytes_are_lines_or_an_error(data: bytes, size: int) -> None:
     splitter = LineSplitter("x", longest=64)
@@ -74,13 +74,13 @@ def test_any_bytes_are_lines_or_an_error(data: bytes, size: int) -> None:
             assert error.code == "record-input"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=120) | OBJECTS.map(lambda shape: json.dumps({**shape, "event": "done"}).encode()))
 def test_any_line_of_a_journal_is_an_entry_or_said_to_be_none(line: bytes) -> None:
     assert isinstance(read_line(line), Entry | Unread)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=40))
 def test_any_filter_line_means_something(line: str) -> None:
     asked = parse(line)
@@ -88,7 +88,7 @@ def test_any_filter_line_means_something(line: str) -> None:
     assert completion(line) is None or isinstance(completion(line), str)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(VALUES)
 def test_what_is_fit_reads_back_equal(value: Any) -> None:
     if unfit(value) is None:

@@ -90,6 +90,8 @@ def refused(data: bytes, number: int = 3) -> RecordInputError:
         (b'{"kind":"end","status":"done"}', "done"),
         (b'{"kind":"end","status":"running"}', "running"),
         (b'{"kind":"end"}', "no status"),
+        (b'{"kind":"end","status":["completed"]}', '["completed"]'),
+        (b'{"kind":"status","status":{},"reason_code":"run.paused.operator"}', "{}"),
         (b'{"kind":"end","status":"failed","input_tokens":-1}', "-1"),
         (b'{"kind":"end","status":"failed","input_tokens":1.5}', "1.5"),
     ],
