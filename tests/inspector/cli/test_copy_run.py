@@ -87,13 +87,16 @@ def test_usage(command: Any, store: Path, taken_from: Path) -> None:
     assert done.status == 3 and "no-such-run" in json.dumps(done.json["gate"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("number", "form"), [(signal.SIGINT, "text"), (signal.SIGTERM, "text"), (signal.SIGINT, "json")]
+)
 def test_an_interruption_in_the_middle_ends_with_130_and_says_what_is_there(
-    store: Path, tmp_path: Path, own_places: Path, as_program: list[str], number: signal.Signals
+    store: Path, tmp_path: Path, own_places: Path, as_program: list[str], number: signal.Signals, form: str
 ) -> None:
     (tmp_path / "from").mkdir()
     taken_from = source(tmp_path / "from" / "state.db", 1_500)
     words = ["copy-run", str(taken_from), "s001", "--into", str(store), *AS_KIM, *GO]
+    words += ["--json"] if form == "json" else []
     program = subprocess.Popen(
         [*as_program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -101,8 +104,14 @@ def test_an_interruption_in_the_middle_ends_with_130_and_says_what_is_there(
     os.kill(program.pid, number)
     out, err = program.communicate(timeout=60)
     assert program.returncode == 130, err
-    assert "interrupted; what follows of run s001 is in the store" in err and "committed  message x" in err
-    assert "Traceback" not in err and "lineage typed" in out
+    assert "Traceback" not in err
+    if form == "json":
+        said = json.loads(out)
+        assert said["outcome"]["event"] == "interrupted" and said["outcome"]["run"] == "s001"
+        assert said["refusal"]["code"] == "interrupted" and said["refusal"]["committed"]
+    else:
+        assert "interrupted; what follows of run s001 is in the store" in err and "lineage typed" in out
+        assert "committed  message x" in err
     told = entries(own_places / "state")
     assert [each.event for each in told] == ["begun", "interrupted"]
     (messages,) = told[1].committed
