@@ -16,6 +16,9 @@ WIDE = (120, 40)
 SMALL = (80, 24)
 FERRY = "6e944a5e-96c5-4138-a0c6-d60eb66535b3"
 
+KIM = ("~", "enter", "~", "w", "~", "down", "down", "enter", "~")
+"""On the place Admission: the first profile, and kim as the owner."""
+
 
 @dataclass(frozen=True)
 class Shot:
@@ -35,6 +38,16 @@ SHOTS: tuple[Shot, ...] = (
     Shot("lineage", store="customs.db", at="lineage"),
     Shot("lineage-interrupted", store="power-cut.db", at="lineage"),
     Shot("lineage-page", store="customs.db", at="lineage", keys=("enter", "~")),
+    Shot("admission", store="managed-mail.db", at="admission", keys=KIM),
+    Shot("admission-admitted", store="managed.db", at="admission", keys=KIM),
+    Shot(
+        "admission-ceiling",
+        store="managed-priority.db",
+        at="admission",
+        keys=(*KIM, "tab", *"jjjjjjjj", *"lll", "~"),
+    ),
+    Shot("admission-links", store="managed.db", at="admission", keys=(*KIM, "tab", "tab", "~")),
+    Shot("admission-finding", store="managed-follow-up.db", at="admission", keys=(*KIM, "enter", "~")),
     Shot("runs", at="runs"),
     Shot("runs-filtered", at="runs", keys=("slash", *"status:failed,timed_out agent:", "~")),
     Shot("run-conversation", at=f"run/{FERRY}", keys=("~", "j", "j")),
@@ -67,6 +80,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot("run-lion-light", at=f"run/{FERRY}", keys=("~", *"jjj", "pagedown"), theme="lion-light"),
     Shot("small-overview", at="overview", size=SMALL),
     Shot("small-lineage", store="power-cut.db", at="lineage", size=SMALL),
+    Shot("small-admission", store="managed-priority.db", at="admission", keys=KIM, size=SMALL),
     Shot("small-runs", at="runs", size=SMALL),
     Shot("small-run", at=f"run/{FERRY}", size=SMALL),
     Shot("small-tables", at="tables/messages", size=SMALL),
