@@ -315,7 +315,7 @@ async def test_handles_cannot_be_pickled_or_copied(engine: CompatibilityEngine) 
         engine._hand,
         engine._alchemy,
     ):
-        with pytest.raises(Exception, match=r"pickle|copied"):
+        with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
             pickle.dumps(thing)
     for thing in (engine._driver._conn, kit.dug_out(engine)):
         with pytest.raises(TypeError):
