@@ -13,21 +13,18 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from persistence.artifacts import ArtifactContract, VerificationResult, verify_artifact_contract
 from persistence.errors import (
-    BusyError,
     ConstraintError,
     StateCompatibilityRefused,
     StoreError,
-    ValueRefusedError,
 )
+from persistence.live_queue import LiveMessage, LiveQueue
 from persistence.mode import Mode
 from persistence.retrying import PATIENCE, retried, to_its_end
 from persistence.run_events import HANDLERS, Handlers, RunEvent, RunEventKind, emit
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["RunRecorder", "record_run"]
 
 T = TypeVar("T")
-
-WAITING = 256
-"""Messages that may wait for a busy store; beyond that a run waits for it too."""
 
 _SUCCESS: Final = frozenset(("completed", "completed_empty"))
 _OF_BRANCH: Final = ("model", "provider", "agent_name")
@@ -73,13 +67,9 @@ class RunRecorder:
 
     def __post_init__(self) -> None:
         self._progressions = (_new(), _new())
-        self._waiting: deque[tuple[Mapping[str, Any], float, str | None]] = deque()
-        self._keeping = asyncio.Lock()
-        self._later: asyncio.Task[None] | None = None
-        self._failed: BaseException | None = None
+        self._live = LiveQueue(self._keep, self.patience)
+        self._failed: Exception | None = None
         self._begun = self._branched = self._ended = False
-        self._first: str | None = None
-        self._last: str | None = None
 
     # -- set-up --------------------------------------------------------------------------------------
 
@@ -101,7 +91,7 @@ class RunRecorder:
         first = [] if system is None else [system["id"]]
         if system is not None:
             await self._write(lambda: db.insert_message(system))
-            self._first = self._last = system["id"]
+            self._live.kept(system["id"])
         await self._write(lambda: db.create_progression(ordered, first))
         row = {
             "status": "running",
@@ -152,15 +142,22 @@ class RunRecorder:
         a value no store can keep (ValueRefusedError) that is all, and the run can go on.
         """
         self._raise_failed()
-        self._waiting.append((message, time.time(), self.branch_id if system else None))
-        if self._later is None:
-            try:
-                await self._keep_all(message)
-            except BusyError:
-                self._later = asyncio.create_task(self._keep_later())
-        if len(self._waiting) > WAITING and self._later is not None:
-            await asyncio.shield(asyncio.wait([self._later]))
+        try:
+            await self._live.add(message, system=system)
+        except StateCompatibilityRefused as error:
+            raise self._told(error) from None
         self._raise_failed()
+
+    async def _keep(self, message: LiveMessage) -> None:
+        ordered, spoken = self._progressions
+        await self.db.persist_live_message(
+            message.row,
+            session_id=self.session_id,
+            branch_progression_id=spoken,
+            session_progression_id=ordered,
+            system_branch_id=self.branch_id if message.system else None,
+            activity_at=message.at,
+        )
 
     async def signal(self, kind: str, payload: Mapping[str, Any], *, op_id: str = "") -> int | None:
         """Keeps a signal of the run, and returns its number. One whose number another writer took at the same
@@ -184,48 +181,6 @@ class RunRecorder:
         await self._write(
             lambda: self.db.merge_session_node_metadata(self.session_id, {"provider_error": dict(details)})
         )
-
-    async def _keep_all(self, now: Mapping[str, Any] | None = None) -> None:
-        """Keeps what waits, in its order; `now` is the one whose caller is waiting. A message is taken off
-        when it is committed: one that is written again after a cut is rewritten in its place."""
-        async with self._keeping:
-            while self._waiting:
-                message, at, branch_id = self._waiting[0]
-                ordered, spoken = self._progressions
-                keep = partial(
-                    self.db.persist_live_message,
-                    message,
-                    session_id=self.session_id,
-                    branch_progression_id=spoken,
-                    session_progression_id=ordered,
-                    system_branch_id=branch_id,
-                    activity_at=at,
-                )
-                try:
-                    await to_its_end(self._kept(keep, message))
-                except BusyError:
-                    raise
-                except Exception as error:
-                    self._waiting.popleft()
-                    if not (message is now and isinstance(error, ValueRefusedError)):
-                        self._failed = self._failed or error
-                        self._waiting.clear()
-                    raise self._told(error) from None
-
-    async def _kept(self, keep: Callable[[], Awaitable[None]], message: Mapping[str, Any]) -> None:
-        await keep()
-        self._waiting.popleft()
-        self._first = self._first or message["id"]
-        self._last = message["id"]
-
-    async def _keep_later(self) -> None:
-        """Keeps what waits as soon as the store is free; what goes wrong is told by the next call."""
-        try:
-            await retried(self._keep_all, patience=self.patience)
-        except Exception as error:
-            self._failed = self._failed or error
-        finally:
-            self._later = None
 
     # -- teardown ------------------------------------------------------------------------------------
 
@@ -267,15 +222,13 @@ class RunRecorder:
         await self._finish(status, reason_code, summary, usage)
 
     async def _flush(self) -> None:
-        if self._later is not None:
-            await asyncio.wait([self._later])
+        await self._live.flush()
         self._raise_failed()
-        await retried(self._keep_all, patience=self.patience)
 
     async def _last_columns(self, usage: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> None:
         row = dict(usage)
-        if self._first is not None:
-            row |= {"first_msg_id": self._first, "last_msg_id": self._last}
+        if self._live.first is not None:
+            row |= {"first_msg_id": self._live.first, "last_msg_id": self._live.last}
         if metadata is not None:
             row["node_metadata"] = await self._metadata(metadata)
         if row:
@@ -322,7 +275,7 @@ class RunRecorder:
         """
         if not self._begun or self._ended:
             return
-        self._waiting.clear()
+        self._live.drop()
         try:
             await to_its_end(self._finish(status, reason_code, summary))
         except Exception as error:
@@ -350,8 +303,9 @@ class RunRecorder:
         await self._write(lambda: emit(event, self.handlers))
 
     def _raise_failed(self) -> None:
-        if self._failed is not None:
-            raise self._told(self._failed)
+        failed = self._failed or self._live.failed
+        if failed is not None:
+            raise self._told(failed)
 
     def _told(self, error: T) -> T:
         """A refusal names what this handle had committed before it."""

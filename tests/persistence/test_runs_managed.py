@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inspector.demo.acme_desk import invariants
-from persistence import BusyError, StateCompatibilityRefused, StateDB, ValueRefusedError, runs
+from persistence import BusyError, StateCompatibilityRefused, StateDB, ValueRefusedError, live_queue
 from persistence.engines.compatibility import CompatibilityEngine
 from persistence.retrying import retried, to_its_end
 from persistence.runs import RunRecorder, record_run
@@ -121,7 +121,7 @@ async def test_what_waits_is_bounded_and_then_the_run_waits_too(
     desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LIONAGI_SQLITE_BUSY_TIMEOUT_MS", "10")
-    monkeypatch.setattr(runs, "WAITING", 2)
+    monkeypatch.setattr(live_queue, "WAITING", 2)
     async with StateDB(desk, profile=shipped(), owner="kim") as db, record_run(db) as run:
         async with held(desk):
             for number in range(2):
