@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from inspector.clipboard import Copy
     from inspector.exporting import Exportable
+    from inspector.passage import Asked
 
 __all__ = ["InspectorApp", "run"]
 
@@ -68,6 +69,7 @@ class InspectorApp(App[None]):
 
     `start_place` and `target` say where to begin once the store is open; an address text such as
     `run/ID/timeline` is taken as well. `gallery`: the directory of a demo, whose stores Open shows.
+    `allow_writes`: actions may write, through their gate; every place goes on reading as before.
     """
 
     TITLE = "Store Inspector"
@@ -88,13 +90,14 @@ class InspectorApp(App[None]):
         target: str | None = None,
         config: settings.Settings | None = None,
         gallery: Path | None = None,
+        allow_writes: bool = False,
     ) -> None:
         self.CSS_PATH = list(themes.style_sheets())  # type: ignore[misc]
         super().__init__()
         self.config = config or settings.load()
         self.gallery = gallery
         self.fault: Exception | None = None
-        self.writes_armed = False
+        self.writes_armed = allow_writes
         self.session = StoreSession(self)
         self.places = Navigator(self)
         self._store = location
@@ -174,11 +177,15 @@ class InspectorApp(App[None]):
     def refusal(self) -> StoreError | None:
         return self.session.refusal
 
-    def open_store(self, store: StoreLocation | str) -> None:
-        """Opens another store, in place of the one that is open."""
+    def open_store(self, store: StoreLocation | str, *, asked: Asked | None = None) -> None:
+        """Opens another store in place of the one that is open; `asked`: to bring an action to its gate."""
+        if not self.session.may_open():
+            return
         if self.location is not None:
-            self._start = Address("runs")
+            self._start = Address("runs" if asked is None else "actions")
         self.session.open(store)
+        if asked is not None:
+            self.session.begin(asked)
         self.refresh_shell()
 
     @on(Loaded)
@@ -317,7 +324,8 @@ class InspectorApp(App[None]):
         self.push_screen(NoticesScreen(self.session.notices))
 
     async def action_quit(self) -> None:
-        self.exit()
+        if self.session.may_leave():
+            self.exit()
 
     def clip(self, copy: Copy | None) -> None:
         """Sends a copy to the terminal's clipboard; what is too big for one is offered as a file."""
@@ -361,10 +369,18 @@ def run(
     target: str | None = None,
     config: settings.Settings | None = None,
     gallery: Path | None = None,
+    allow_writes: bool = False,
 ) -> int:
     """Runs the application in this terminal; the exit code of DESIGN 2: 0, 1 when it was our fault, and that
     of the refusal when what was to be opened last did not open."""
-    app = InspectorApp(location, start_place=start_place, target=target, config=config, gallery=gallery)
+    app = InspectorApp(
+        location,
+        start_place=start_place,
+        target=target,
+        config=config,
+        gallery=gallery,
+        allow_writes=allow_writes,
+    )
     app.run(mouse=app.config.mouse)
     if app.terminal_watch is not None:
         app.terminal_watch.stop()

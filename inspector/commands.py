@@ -74,7 +74,7 @@ class PlaceCommands(_Commands):
                 or missing_reason(place, self._app.tables) is not None
             ):
                 continue
-            key = f"  {place.key}" if place.key else ""
+            key = f"  {place.key or place.letter}".rstrip()
             out.append((f"go: {place.title}{key}", place.says, partial(self._app.go, Address(place.name))))
         return out
 

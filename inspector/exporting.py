@@ -22,12 +22,14 @@ SPREADSHEET = "spreadsheet"
 @dataclass(frozen=True, slots=True)
 class Exportable:
     """`what` says it in words a person can check (`runs, newest first, status:failed`); `name` starts the
-    file's. Rows go through every format; `texts` make their own pieces for the formats they have."""
+    file's. Rows go through every format; `texts` make their own pieces for the formats they have.
+    `of_store`: they are the open store's, so that JSON says which store that is."""
 
     what: str
     name: str
     rows: RowSource | None = None
     texts: Mapping[str, Callable[[], AsyncIterator[str]]] = field(default_factory=dict)
+    of_store: bool = True
 
     @property
     def forms(self) -> tuple[str, ...]:

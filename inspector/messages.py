@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from persistence.records import Progress
 
 __all__ = [
+    "ActionMoved",
     "GoTo",
     "LoadFailed",
     "LoadProgressed",
@@ -63,6 +64,10 @@ class GoTo(Message):
 
 class PlaceChanged(Message):
     """What a place shows has changed: breadcrumb, status and keys are to be drawn again."""
+
+
+class ActionMoved(Message):
+    """An action at the gate is further, or over."""
 
 
 class _Load(Message, bubble=False):

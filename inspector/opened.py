@@ -26,6 +26,12 @@ class OpenedStore:
         return self.db.last_read
 
     @property
+    def application(self) -> str | None:
+        """The application the store's own row names."""
+        named = self.report.application if self.report is not None else self.lineage
+        return named if isinstance(named, str) else None
+
+    @property
     def lineage(self) -> str | None:
         """`lionagi · 4`: whose store, and its version; None when not known yet.
 

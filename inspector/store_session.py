@@ -11,14 +11,16 @@ from inspector.admitting import Choice
 from inspector.examined import examined
 from inspector.follow import Follower
 from inspector.loader import Loader
-from inspector.messages import Loaded, LoadFailed, StoreOpened, StoreRefused
+from inspector.messages import ActionMoved, Loaded, LoadFailed, StoreOpened, StoreRefused
 from inspector.opened import OpenedStore, open_store
 from persistence.errors import LocationError, StoreError
 from persistence.location import StoreLocation, locate
 from persistence.records import Notice, Route
 
 if TYPE_CHECKING:
+    from inspector.actions.policy import WritePolicy
     from inspector.app import InspectorApp
+    from inspector.passage import Asked, Passage
     from persistence.lineage import LineageReport
 
 __all__ = ["StoreSession"]
@@ -35,6 +37,7 @@ class StoreSession:
         self.refusal: StoreError | None = None
         self.state_words = ""
         self.choice = Choice()  # what an admission of this store is asked about
+        self.passage: Passage | None = None  # the action that is at its gate
         self.follower = Follower(app, on=app.config.follow)
         self.loads = Loader(app)
 
@@ -59,12 +62,15 @@ class StoreSession:
         opened, self.opened = self.opened, None
         self.tables = None
         self.choice = Choice()
+        self.drop_passage()
         if opened is not None:
             self._app.run_worker(opened.db.close(), name="close", exit_on_error=False)
 
     async def close(self) -> None:
-        """Lets go of the store; waits no longer than a person would."""
+        """Lets go of the store; waits no longer than a person would, but for an action to stop in order."""
         self.follower.stop()
+        if self.passage is not None:
+            await self.passage.close()
         if self.opened is not None:
             with suppress(TimeoutError, StoreError, OSError):
                 await asyncio.wait_for(self.opened.db.close(), 2)
@@ -79,6 +85,70 @@ class StoreSession:
         self.refusal = error
         self.state_words = "not open"
         self._remember(error.code)
+
+    # -- writing into it -------------------------------------------------------------------------------
+
+    @property
+    def writes_word(self) -> str:
+        """The mode word when this program may write; empty: it only reads."""
+        if not self._app.writes_armed:
+            return ""
+        return "WRITING" if self.writing else "WRITES"
+
+    @property
+    def writing(self) -> bool:
+        return self.passage is not None and self.passage.writing
+
+    @property
+    def policy(self) -> WritePolicy:
+        from inspector.actions.policy import WritePolicy
+
+        return WritePolicy.of(self._app.config)
+
+    def begin(self, asked: Asked) -> Passage | None:
+        """Brings another action to the gate, in place of the one before. None while one writes."""
+        from inspector.passage import Passage
+
+        if self.location is None or self.writing:
+            return None
+        self.drop_passage()
+        allowed = self._app.writes_armed
+        self.passage = Passage(self.location, asked, allowed=allowed, policy=self.policy)
+        return self.passage
+
+    def action_moved(self) -> None:
+        """An action is further, or over; who looks at something else meanwhile is told when it is over."""
+        place = self._app.place
+        if place is None:
+            return
+        place.post_message(ActionMoved())
+        if not self.writing:
+            place.refresh_shell()
+            if place.NAME != "actions":
+                self._app.notify("the action has ended; 0 says how", markup=False)
+
+    def may_open(self) -> bool:
+        """Whether another store may be opened now: not while an action writes, and that is said."""
+        if self.writing:
+            said = "an action is writing; 0 shows it, x stops it there"
+            self._app.notify(said, severity="warning", markup=False)
+        return not self.writing
+
+    def may_leave(self) -> bool:
+        """Whether to leave now: while an action writes only when that is said twice; it is stopped first."""
+        passage = self.passage
+        if passage is None or not passage.writing or passage.leaving:
+            return True
+        passage.leaving = True
+        said = "an action is writing; q again stops it, which ends its run as cancelled, and leaves"
+        self._app.notify(said, severity="warning", markup=False)
+        return False
+
+    def drop_passage(self) -> None:
+        """No action is at the gate any more."""
+        passage, self.passage = self.passage, None
+        if passage is not None:
+            self._app.run_worker(passage.close(), name="close", exit_on_error=False)
 
     # -- what is known of it -----------------------------------------------------------------------------
 

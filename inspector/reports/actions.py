@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from inspector.actions.plan import Obstacle
     from inspector.actions.preview import Preview, PreviewedCall, PreviewedStatement
 
-__all__ = ["document_of", "outcome_lines", "preview_lines", "preview_object", "step_lines", "store_of"]
+__all__ = [
+    "document_of",
+    "outcome_lines",
+    "plain_name",
+    "preview_lines",
+    "preview_object",
+    "step_lines",
+    "store_of",
+]
 
 _VALUE = 48
 """Characters of a parameter that are shown."""
@@ -77,7 +85,7 @@ def _call(call: PreviewedCall, numbers: Mapping[str, int], whole: bool) -> Itera
     for row in call.requires:
         yield f"    row  {safe.text(row)}"
     for each in call.statements:
-        when = f"  only {safe.text(each.when)}" if each.when else ""
+        when = f"  {safe.text(each.when)}" if each.when else ""
         times = f"  {formats.count(each.times)} times, each with other values" if each.times > 1 else ""
         yield f"    [{numbers[each.text]}] {_parameters(each, whole)}{when}{times}".rstrip()
 
@@ -87,11 +95,11 @@ def _parameters(statement: PreviewedStatement, whole: bool) -> str:
     for name, value in statement.parameters:
         plain = value if value is None or isinstance(value, str | int | float | bytes) else str(value)
         limit = max(len(plain), 1) if whole and isinstance(plain, str) else _VALUE
-        out.append(f"{safe.text(_plain_name(name))}={safe.cell(plain, limit=limit)}")
+        out.append(f"{safe.text(plain_name(name))}={safe.cell(plain, limit=limit)}")
     return "  ".join(out)
 
 
-def _plain_name(name: str) -> str:
+def plain_name(name: str) -> str:
     """The column's name of a parameter (`v_id` is the new value of `id`, `k_id` the one looked for)."""
     return name[2:] if name[:2] in ("v_", "k_", "g_") else name
 

@@ -20,6 +20,7 @@ __all__ = ["PLACES", "PlaceInfo", "missing_reason", "place_info"]
 class PlaceInfo:
     """A place. `key` is its number ("" for one reached otherwise: a run, Open), `says` what it answers.
 
+    `letter` is the key of one without a number that is gone to from anywhere.
     `needs` names a table without which there is nothing to show. `parent` is where `esc` leads.
     """
 
@@ -28,6 +29,7 @@ class PlaceInfo:
     says: str
     screen: str  # "module:Class"
     key: str = ""
+    letter: str = ""
     needs: str | None = None
     parent: str | None = None
     needs_store: bool = True
@@ -113,6 +115,21 @@ PLACES: tuple[PlaceInfo, ...] = (
         "Every table of the store: its rows, its structure, its links",
         "inspector.screens.tables:tables_place",
         key="8",
+    ),
+    PlaceInfo(
+        "actions",
+        "Actions",
+        "The gate: what may be written into a managed store, and every step before it",
+        "inspector.screens.actions:ActionsPlace",
+        key="0",
+    ),
+    PlaceInfo(
+        "journal",
+        "Journal",
+        "Every action on a managed store and every refusal, the newest first",
+        "inspector.screens.journal:JournalPlace",
+        letter="J",
+        needs_store=False,
     ),
     PlaceInfo(
         "open",

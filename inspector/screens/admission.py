@@ -19,7 +19,7 @@ from inspector.clipboard import Copy
 from inspector.exporting import Exportable
 from inspector.keys import bind
 from inspector.messages import Loaded, LoadFailed, LoadProgressed
-from inspector.screens.admission_choice import Chosen, OperationsChooser, OwnerChooser, ProfileChooser
+from inspector.screens.admission_choice import Chosen, OperationsChooser, OwnerChooser, ProfileChooser, pair
 from inspector.screens.admission_finding import FindingScreen, Reading
 from inspector.screens.admission_findings import (
     DocumentOf,
@@ -32,7 +32,7 @@ from inspector.screens.admission_findings import (
 from inspector.screens.admission_links import links, promises
 from inspector.screens.place import Place, PlaceHelp
 from inspector.screens.run_head import ViewTabs
-from inspector.typeset.lines import Line, Run, line
+from inspector.typeset.lines import Line, line
 from inspector.widgets.ceiling import Ceiling, cells_of
 from inspector.widgets.pieces import Piece, PieceLine
 from inspector.widgets.section_list import SectionList
@@ -231,11 +231,8 @@ class AdmissionPlace(Place):
 
     @property
     def _application(self) -> str | None:
-        """The application the store's own row names."""
         opened = self.inspector.opened
-        report = opened.report if opened is not None else None
-        named = report.application if report is not None else opened.lineage if opened is not None else None
-        return named if isinstance(named, str) else None
+        return opened.application if opened is not None else None
 
     # -- what is shown -------------------------------------------------------------------------------
 
@@ -404,7 +401,7 @@ def _choices(choice: Choice) -> list[Piece]:
     identity = safe.text(profile.identity, limit=80) if profile is not None else "none"
     said = [
         Piece(
-            _pair("p", "profile", identity, profile is not None),
+            pair("p", "profile", identity, profile is not None),
             "screen.choose('profile')",
             "p chooses it",
             0,
@@ -418,7 +415,7 @@ def _choices(choice: Choice) -> list[Piece]:
         owner = safe.clip(safe.text(choice.owner, limit=80), 30) if choice.owner is not None else "nobody yet"
         said.append(
             Piece(
-                _pair("w", "owner", owner, choice.owner is not None),
+                pair("w", "owner", owner, choice.owner is not None),
                 "screen.choose('owner')",
                 "w chooses it",
                 0,
@@ -428,15 +425,9 @@ def _choices(choice: Choice) -> list[Piece]:
     number = len(choice.asked)
     words = f"all {number}" if choice.operations is None else f"{number} of {len(profile.operations)}"
     said.append(
-        Piece(
-            _pair("a", "operations", words, True), "screen.choose('operations')", "a chooses them", 3, gap=3
-        )
+        Piece(pair("a", "operations", words, True), "screen.choose('operations')", "a chooses them", 3, gap=3)
     )
     return said
-
-
-def _pair(key: str, label: str, words: str, chosen: bool) -> Line:
-    return (Run(f"{key} ", "key"), Run(f"{label} ", "quiet"), Run(words, "strong" if chosen else "notice"))
 
 
 def _share(done: Progress) -> Line:

@@ -19,12 +19,18 @@ from inspector.keys import bind
 from inspector.loader import Loader
 from inspector.messages import Loaded, LoadFailed
 from inspector.screens.layer import Layer, keys_hint
+from inspector.typeset.lines import Line, Run
 
 if TYPE_CHECKING:
     from persistence.profiles.catalogue import Entry
     from persistence.statedb import StateDB
 
-__all__ = ["Chosen", "OperationsChooser", "OwnerChooser", "ProfileChooser"]
+__all__ = ["Chosen", "MarkList", "OperationsChooser", "OwnerChooser", "ProfileChooser", "pair"]
+
+
+def pair(key: str, label: str, words: str, chosen: bool) -> Line:
+    """What is chosen, with the key that chooses it."""
+    return (Run(f"{key} ", "key"), Run(f"{label} ", "quiet"), Run(words, "strong" if chosen else "notice"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +190,13 @@ class OwnerChooser(_Chooser):
             self.dismiss(Chosen(owner=event.value))
 
 
-class _Operations(OptionList, inherit_bindings=False):
+class MarkList(OptionList, inherit_bindings=False):
+    """Options that are marked, several at once; its layer keeps them (`keep`, `mark_all`)."""
+
     BINDINGS: ClassVar[list[Binding | tuple[str, str] | tuple[str, str, str]]] = [
-        bind("operations.keep", "enter", "screen.keep", "keep", "Ask for the marked ones"),
+        bind("operations.keep", "enter", "screen.keep", "keep", "Go on with the marked ones"),
         bind("operations.mark", "space,x", "select", "mark", "Mark it, or take the mark away"),
-        bind("operations.all", "a", "screen.mark_all", "all", "All of the profile's, or none"),
+        bind("operations.all", "a", "screen.mark_all", "all", "All, or none"),
         bind("operations.up", "up,k", "cursor_up", "up", "The one above", show=False),
         bind("operations.down", "down,j", "cursor_down", "down", "The next one", show=False),
         bind("operations.first", "g,home", "first", "first", "The first one", show=False),
@@ -213,10 +221,10 @@ class OperationsChooser(Layer[Chosen]):
         self._marked = set(choice.asked)
 
     def compose_layer(self) -> ComposeResult:
-        yield _Operations(*(Option(self._words(name)) for name in self._names), id="operations")
+        yield MarkList(*(Option(self._words(name)) for name in self._names), id="operations")
 
     def on_mount(self) -> None:
-        listed = self.query_one("#operations", _Operations)
+        listed = self.query_one("#operations", MarkList)
         listed.highlighted = 0
         listed.focus()
 
@@ -226,7 +234,7 @@ class OperationsChooser(Layer[Chosen]):
         return Content.assemble(sign, safe.content(name, ".plain"), (other, ".quiet"))
 
     def _draw(self) -> None:
-        listed = self.query_one("#operations", _Operations)
+        listed = self.query_one("#operations", MarkList)
         for number, name in enumerate(self._names):
             listed.replace_option_prompt_at_index(number, self._words(name))
 

@@ -118,7 +118,7 @@ class ExportScreen(Layer[None]):
         overwrite = self._replace == target
         opened: OpenedStore | None = getattr(self.app, "opened", None)
         store = None
-        if opened is not None and opened.facts is not None:
+        if self._what.of_store and opened is not None and opened.facts is not None:
             store = shapes.store_shape(opened.facts, opened.read)
 
         async def work(report: Report) -> Written:

@@ -70,10 +70,15 @@ class Place(Screen[None]):
         *keys.PLACE,
         *(
             keys.bind(
-                f"go.{info.name}", info.key, f"app.place({info.name!r})", info.title, info.says, show=False
+                f"go.{info.name}",
+                info.key or info.letter,
+                f"app.place({info.name!r})",
+                info.title,
+                info.says,
+                show=False,
             )
             for info in PLACES
-            if info.key
+            if info.key or info.letter
         ),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-cramped"), (41, "-narrow"), (100, "-wide")]  # noqa: RUF012
@@ -210,6 +215,7 @@ class Place(Screen[None]):
             following=app.session.follower.on,
             stale=app.session.follower.moved,
             state=app.session.state_words,
+            writes=app.session.writes_word,
         )
         info = place_info(self.NAME)
         current = info.parent or info.name if info else self.NAME

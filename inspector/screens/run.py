@@ -23,6 +23,7 @@ from persistence.errors import StoreError
 from persistence.records import Mark
 
 if TYPE_CHECKING:
+    from persistence.location import StoreLocation
     from persistence.records import RunDetail
 
 __all__ = ["VIEWS", "RunPlace"]
@@ -59,7 +60,9 @@ class RunPlace(Place):
         bind("run.next", "tab", "next_view(1)", "next view", "The next view of this run"),
         bind("run.previous", "shift+tab", "next_view(-1)", "view before", "The view before", show=False),
         bind("place.filter", "slash,ctrl+f", "search", "search", "Search in this view"),
-    ]
+        bind("run.copy_into", "C", "copy_into", "copy run", "Copy this run into a managed store, at its gate",
+             show=False),
+    ]  # fmt: skip
 
     def __init__(self, target: str | None = None) -> None:
         super().__init__(target)
@@ -182,6 +185,22 @@ class RunPlace(Place):
         pane = self.pane
         if pane is None or not pane.search():
             self.notify("this view has nothing to search in", markup=False)
+
+    def action_copy_into(self) -> None:
+        """Chooses the managed store the run is copied into; its gate (0 Actions) is gone to."""
+        from inspector.screens.actions_choice import StoreChooser
+
+        chooser = StoreChooser("into which managed store?", self.inspector.location)
+        self.app.push_screen(chooser, self._copy_into)
+
+    def _copy_into(self, target: StoreLocation | None) -> None:
+        source = self.inspector.location
+        if target is None or source is None:
+            return
+        from inspector.passage import Asked
+
+        name = text_of(self.detail.name) if self.detail is not None else None
+        self.inspector.open_store(target, asked=Asked("copy-run", source, self.target, name))
 
     def show_branch(self, branch: str) -> None:
         """Reads the conversation of one of the run's branches."""

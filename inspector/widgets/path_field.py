@@ -54,13 +54,14 @@ class PathField(Vertical):
     class Left(Message):
         """Back to the list."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, placeholder: str = "a file, or postgresql://…", *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._placeholder = placeholder
         self._loads = Loader(self)
         self._certain = ""
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="a file, or postgresql://…", id="path", select_on_focus=False)
+        yield Input(placeholder=self._placeholder, id="path", select_on_focus=False)
         yield Static(Content(""), id="path-names")
 
     @property

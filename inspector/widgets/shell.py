@@ -43,12 +43,14 @@ class StoreLine(PieceLine):
         following: bool = False,
         stale: bool = False,
         state: str = "",
+        writes: str = "",
     ) -> None:
-        """`state` is said instead of how it was read while there is no reading: `opening …`, `refused`."""
+        """`writes` is the mode word when this program may write, through the gate. `state` is said instead of
+        how it was read while there is no reading: `opening …`, `refused`."""
         if location is None:
             self.show([Piece(line(("◆ ", "accent"), ("no store", "strong")), weight=0)])
             return
-        self.show(list(_identity(location)) + list(_reading(opened, following, stale, state)))
+        self.show(list(_identity(location)) + list(_reading(opened, following, stale, state, writes)))
 
 
 def _identity(location: StoreLocation) -> Iterable[Piece]:
@@ -84,12 +86,17 @@ def _left_clip(path: str, cells: int) -> str:
     return f"…{path}"
 
 
-def _reading(opened: OpenedStore | None, following: bool, stale: bool, state: str) -> Iterable[Piece]:
+def _reading(
+    opened: OpenedStore | None, following: bool, stale: bool, state: str, writes: str
+) -> Iterable[Piece]:
     if opened is not None and opened.lineage:
         yield Piece(line((safe.clip(safe.text(opened.lineage), 32), "plain")), weight=5, gap=4)
-    mode = str(opened.db.mode) if opened is not None else "read-only"
-    badge = line((" READ-ONLY ", "badge")) if mode == "read-only" else line((" WRITES ", "badge-writes"))
-    yield Piece(badge, tip="Nothing of the store is changed", weight=0, gap=4)
+    if writes:
+        tip = "Started with --allow-writes: 0 Actions may write, through its gate; all else is read-only"
+        yield Piece(line((f" {writes} ", "badge-writes")), "app.place('actions')", tip, weight=0, gap=4)
+    else:
+        tip = "Nothing of the store is changed"
+        yield Piece(line((" READ-ONLY ", "badge")), tip=tip, weight=0, gap=4)
     read = opened.read if opened is not None else None
     if state:
         yield Piece(line((state, "notice")), weight=6, gap=4)

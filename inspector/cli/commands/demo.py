@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 @click.command("demo")
 @click.option("--dir", "folder", type=click.Path(file_okay=False), help="Build it there and leave it there.")
 @click.option("--build-only", is_flag=True, help="Stop after building; print what is where.")
+@click.option(
+    "--allow-writes", is_flag=True, help="Begin at the gate of the managed store, which may then be written."
+)
 @json_option
-def command(folder: str | None, build_only: bool, as_json: bool) -> int:
+def command(folder: str | None, build_only: bool, allow_writes: bool, as_json: bool) -> int:
     """Build a gallery of demo stores in a temporary directory and open it.
 
     One of them is being written while you look. The gallery is removed when you leave, unless --dir or
@@ -28,6 +31,7 @@ def command(folder: str | None, build_only: bool, as_json: bool) -> int:
       store-inspector demo
       store-inspector demo --dir ./gallery
       store-inspector demo --build-only --json
+      store-inspector demo --allow-writes
     """
     from inspector.demo.session import build_gallery, gallery
 
@@ -41,7 +45,10 @@ def command(folder: str | None, build_only: bool, as_json: bool) -> int:
 
     need_terminal()
     with gallery(where) as shown:
-        return start(None, gallery=shown.folder)
+        if not allow_writes:
+            return start(None, gallery=shown.folder)
+        desk = next(card.store for card in shown.cards if card.name == "desk")
+        return start(desk, at="actions", gallery=shown.folder, allow_writes=True)
 
 
 def _print(built: Gallery, as_json: bool) -> None:

@@ -18,16 +18,29 @@ from inspector.cli.options import store_argument
 @click.option("--no-history", is_flag=True, help="Do not remember that this store was opened.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
 @click.option("--no-follow", is_flag=True, help="Do not follow a store as it grows.")
+@click.option(
+    "--allow-writes", is_flag=True, help="Let 0 Actions write into a managed store, through its gate."
+)
 def command(
-    store: str | None, at: str | None, theme: str | None, no_history: bool, no_mouse: bool, no_follow: bool
+    store: str | None,
+    at: str | None,
+    theme: str | None,
+    no_history: bool,
+    no_mouse: bool,
+    no_follow: bool,
+    allow_writes: bool,
 ) -> int:
     """Open a store in the terminal, read-only. Without STORE: the default one, or the place to choose one.
+
+    With --allow-writes one place, 0 Actions, can write: under a profile, as an owner, after its preview, and
+    when the name of the store's lineage was typed. Everything else reads as it does without it.
 
     \b
     Examples:
       store-inspector state.db
       store-inspector state.db --at tables/messages
       store-inspector --no-history postgresql://kim@host/state
+      store-inspector --allow-writes managed.db --at actions
     """
     flags = {
         "theme": theme,
@@ -37,7 +50,7 @@ def command(
     }
     if at is not None:
         _check_place(at)
-    return start(store, at=at, flags=flags)
+    return start(store, at=at, flags=flags, allow_writes=allow_writes)
 
 
 def _check_place(at: str) -> None:
@@ -60,6 +73,7 @@ def start(
     at: str | None = None,
     flags: Mapping[str, object] | None = None,
     gallery: Path | None = None,
+    allow_writes: bool = False,
 ) -> int:
     """Runs the application; its exit code. A store that is not there is refused here, in the shell."""
     import os
@@ -84,7 +98,7 @@ def start(
     config = settings.load(flags)
     from inspector.app import run
 
-    return run(location, start_place=at, config=config, gallery=gallery)
+    return run(location, start_place=at, config=config, gallery=gallery, allow_writes=allow_writes)
 
 
 def need_terminal() -> None:
