@@ -90,14 +90,14 @@ def _child(path: Path, cycle: int, tell: int) -> None:
 
 def heard(hear: int, lines: int) -> bytes:
     """What the child tells until it has told so many lines; it is given a few seconds, whatever the load."""
-    heard, until = b"", time.monotonic() + 10
-    while heard.count(b"\n") < lines and time.monotonic() < until:
+    said, until = b"", time.monotonic() + 10
+    while said.count(b"\n") < lines and time.monotonic() < until:
         if select.select([hear], [], [], 0.5)[0]:
             part = os.read(hear, 65536)
             if not part:
                 break
-            heard += part
-    return heard
+            said += part
+    return said
 
 
 def cycles(path: Path, count: int, seed: int = 0) -> Iterator[Told]:
@@ -112,13 +112,13 @@ def cycles(path: Path, count: int, seed: int = 0) -> Iterator[Told]:
             _child(path, cycle, tell)
         os.close(tell)
         # A third are killed while opening, the others just after so many writes, or in the next one.
-        heard = b"" if rng.random() < 0.3 else heard(hear, rng.randrange(1, 25))
-        time.sleep(rng.uniform(0.0, 0.03) if not heard else rng.choice((0.0, rng.uniform(0.0, 0.002))))
+        said = b"" if rng.random() < 0.3 else heard(hear, rng.randrange(1, 25))
+        time.sleep(rng.uniform(0.0, 0.03) if not said else rng.choice((0.0, rng.uniform(0.0, 0.002))))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert os.WIFSIGNALED(status), f"cycle {cycle}: the child ended by itself ({status})"
         with os.fdopen(hear, "rb") as rest:
-            for line in (heard + rest.read()).splitlines(keepends=True):
+            for line in (said + rest.read()).splitlines(keepends=True):
                 if line.endswith(b"\n"):
                     told.take(line.decode())
         check(path, told)
