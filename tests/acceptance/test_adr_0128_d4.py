@@ -126,6 +126,23 @@ def test_what_reaches_the_store_otherwise_is_accounted_for() -> None:
     assert any("retry queue" in way for way in reached)
 
 
+@pytest.mark.adr("0128-D4-02", "0128-D4-09")
+@pytest.mark.parametrize(
+    ("action", "module"), [("record", "record.py"), ("copy-run", "copying.py"), ("probe", "probe.py")]
+)
+def test_what_the_gated_actions_call_is_reached_from_them(action: str, module: str) -> None:
+    actions = Path(__file__).resolve().parents[2] / "inspector" / "actions"
+    text = (actions / module).read_text("utf-8") + (actions / "plan.py").read_text("utf-8")
+    calls = set(re.findall(r'Call\(\s*"([a-z_]+)"', text))
+    from_it = {
+        name
+        for name, one in OPERATIONS.items()
+        if any(way.startswith(f"{action}: ") for way in one.reached_from)
+    }
+    assert {"create_session", "update_status"} <= calls
+    assert calls == from_it
+
+
 @pytest.mark.adr("0128-D4-18")
 def test_the_operations_are_documented_and_fewer_than_natively() -> None:
     guide = (Path(__file__).resolve().parents[2] / "persistence" / "README.md").read_text("utf-8")

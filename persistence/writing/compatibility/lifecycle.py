@@ -223,8 +223,9 @@ UPDATE_STATUS = Operation(
     does="Changes the status of this run's session and adds the transition, as one.",
     transaction="status",
     reached_from=(
-        "record: the end, and a session-start or session-end event without a handle",
-        "copy-run: the end",
+        "recorder: the end, and a session-start or session-end event without a handle",
+        "record: a status or end line",
+        "copy-run: a status",
         "probe: the end",
     ),
     requires=(Own("sessions", "entity_id", held_by_update=True),),
