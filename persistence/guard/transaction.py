@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from persistence import files
+from persistence.engines.faults import error_name
 from persistence.engines.native_sqlite import Stop
 from persistence.engines.statements import Call, Outcome, Steps
 from persistence.engines.write_faults import sqlite_write_fault
+from persistence.errors import CancelledReadError
 from persistence.guard.authorizer import Action, Ceiling, words
 from persistence.guard.connection import GuardedConnection, GuardedCursor
 from persistence.guard.same_store import Readmit, SameStore
@@ -221,6 +223,8 @@ class TransactionGuard:
             self._end("ROLLBACK")
 
     def _told(self, error: Exception) -> Exception:
+        if error_name(error) == "SQLITE_INTERRUPT":
+            return CancelledReadError(f"The write was interrupted. {_NOTHING}", where=self._refusals.where)
         return sqlite_write_fault(error, self._refusals.where)
 
     def _ended(self) -> NoReturn:

@@ -8,6 +8,7 @@ import pickle
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from persistence.engines.statements import Steps
 from persistence.errors import StateCompatibilityRefused, StoreError
 from tests.persistence.guard import kit
 
+APPEND = kit.APPEND.compiled("sqlite").sql
 PROGRESSION = kit.PROGRESSION.compiled("sqlite").sql
 MESSAGE = kit.MESSAGE.compiled("sqlite").sql
 
@@ -353,3 +355,26 @@ async def test_the_drivers_connection_closed_by_somebody(path: Path) -> None:
         assert kit.digest(path) == before
     finally:
         await engine.close()
+
+
+async def test_an_interrupt_by_somebody(path: Path, engine: CompatibilityEngine) -> None:
+    """It ends what runs, as for any cancelled write, and nothing is written."""
+    before = kit.digest(path)
+
+    def steps() -> Steps[None]:
+        yield kit.PROGRESSION(id="a1", at=1.0, collection="[]", owner="kim")
+        timer = threading.Timer(0.05, engine._driver._conn.interrupt)
+        timer.start()
+        long = "[" + "1," * 200_000 + "1]"
+        for number in range(200):
+            yield kit.PROGRESSION(id=f"b{number}", at=1.0, collection=long, owner="kim")
+            real.execute(APPEND, (f"m{number}", f"b{number}", "kim", f"m{number}"))
+
+    real = kit.dug_out(engine)
+    real.hold.statements[APPEND] = replace(
+        real.hold.statements[APPEND], operations=frozenset(("create_progression",))
+    )
+    with pytest.raises(StoreError) as met:
+        await engine.run("create_progression", steps, transaction="progression")
+    assert met.value.code == "cancelled"
+    assert kit.digest(path) == before
