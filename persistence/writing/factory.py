@@ -90,10 +90,14 @@ async def _open_compatibility(
     from persistence.engines.thread import in_thread
     from persistence.profiles.catalogue import load_profile
     from persistence.profiles.records import Profile
-    from persistence.writing.compatibility.manifest import book_of
+    from persistence.writing.compatibility.manifest import OPERATIONS, book_of
+    from persistence.writing.compatibility.refusals import unknown_operations
     from persistence.writing.compatibility.writer import CompatibilityWriter
 
     profile = named if isinstance(named, Profile) else await in_thread(lambda: load_profile(named))
+    unknown = unknown_operations(profile, OPERATIONS)
+    if unknown is not None:
+        raise unknown
     book = await in_thread(lambda: book_of(profile))
 
     def write_set(_profile: Profile, asked: str | None) -> WriteSet:

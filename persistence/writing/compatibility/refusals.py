@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from persistence.errors import StateCompatibilityRefused
 from persistence.profiles.records import Profile
 
-__all__ = ["not_named", "why_not"]
+__all__ = ["not_named", "unknown_operations", "why_not"]
 
 _MAINTENANCE: Final = "it is maintenance, which is its manager's"
 _DELETES: Final = "it removes rows, and compatibility mode removes none"
@@ -44,6 +45,22 @@ def why_not(operation: str) -> str:
     if any(kind in operation for kind in _KINDS):
         return _ORCHESTRATION
     return "the profile does not name it"
+
+
+def unknown_operations(profile: Profile, known: Collection[str]) -> StateCompatibilityRefused | None:
+    """The refusal of a profile that names operations there are none of; None when it names none such."""
+    unknown = [name for name in profile.operations if name not in known]
+    if not unknown:
+        return None
+    return StateCompatibilityRefused(
+        "The profile names operations the manifest does not have. Nothing was opened.",
+        code="not-in-manifest",
+        operation="open",
+        profile=profile.identity,
+        expected=", ".join(known),
+        observed=", ".join(unknown),
+        remedy="Use a profile made for this version, or one that leaves them out.",
+    )
 
 
 def not_named(operation: str, profile: Profile, where: str | None = None) -> StateCompatibilityRefused:
