@@ -15,7 +15,18 @@ from persistence.engines.faults import quoting_error
 from persistence.lineage.version import Value
 from persistence.schema.known import OTHER_COMPONENT_TABLES, TABLES
 
-__all__ = ["KNOWN", "META", "Ask", "MetaColumn", "MetaKind", "MetaRow", "Seen", "exact", "meta_values", "read_rows"]
+__all__ = [
+    "KNOWN",
+    "META",
+    "Ask",
+    "MetaColumn",
+    "MetaKind",
+    "MetaRow",
+    "Seen",
+    "exact",
+    "meta_values",
+    "read_rows",
+]
 
 META = "schema_meta"
 KNOWN = frozenset((*TABLES, *OTHER_COMPONENT_TABLES))

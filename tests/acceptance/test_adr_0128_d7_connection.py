@@ -237,7 +237,7 @@ def test_nothing_else_of_the_product_writes_the_row() -> None:
         if re.search(r"\bstamp\(", text) and not place.startswith("persistence/lineage/"):
             callers.append(place)
         writes = re.findall(r"(?i)(?:insert|update|replace)[^\"']{0,40}schema_meta", text)
-        # They play other programs; a proof does so on its scratch copies alone, and tries what must be refused.
+        # They play other programs: a proof on its scratch copies alone, and it tries what is refused.
         if writes and not place.startswith(("inspector/demo/", "persistence/proof/")):
             assert place in (
                 "persistence/lineage/connection.py",
