@@ -231,7 +231,7 @@ class SchemaApplicationError(StoreError):
 
 
 class ProfileError(StoreError, ValueError):
-    """A compatibility profile that cannot be used: not found, not told apart or wrong in itself (ADR-0128 D2).
+    """A compatibility profile that cannot be used: not found, not told apart or wrong in itself (D2).
 
     Nothing was opened. `faults` are all there are in its document, as (line or None, key, message).
     """

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from persistence.engines.compatibility import CompatibilityEngine, open_compatibility
 from persistence.errors import StateCompatibilityRefused, StoreError
+from persistence.lineage.rows import quoted
 from persistence.location import locate
 from persistence.proof.bench import Bench, off
 from persistence.proof.lifecycle import message
@@ -24,15 +25,11 @@ __all__ = ["attempts"]
 Attempt = Callable[[], Awaitable[object]]
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _statements(bench: Bench) -> Iterator[tuple[str, str]]:
     """Statements that no profile allows, on this profile's tables and beside them."""
     name, rule = next((n, r) for n, r in bench.profile.writes.items() if r.insert and r.update)
-    table, column = _quoted(name), _quoted(rule.update[0])
-    key = _quoted(rule.insert[0])
+    table, column = quoted(name), quoted(rule.update[0])
+    key = quoted(rule.insert[0])
     yield "an unknown table", "INSERT INTO proof_unknown VALUES (1)"
     yield "a table beside the profile", "INSERT INTO schema_meta VALUES ('proof', '1')"
     yield "the lineage row", "UPDATE schema_meta SET value = 'lionagi' WHERE key = 'lineage'"

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from persistence.errors import StoreError
+from persistence.lineage.rows import quoted
 from persistence.proof.bench import Bench, off
 from persistence.proof.lifecycle import message
 from persistence.proof.preservation import contents
@@ -41,9 +42,8 @@ def _replaced(path: Path) -> None:
 def _table(bench: Bench) -> str:
     for name in bench.profile.writes:
         if name.lower() == "messages":
-            return '"' + name.replace('"', '""') + '"'
-    first = next(iter(bench.profile.writes))
-    return '"' + first.replace('"', '""') + '"'
+            return quoted(name)
+    return quoted(next(iter(bench.profile.writes)))
 
 
 def _refusing(bench: Bench) -> Mapping[str, Change]:

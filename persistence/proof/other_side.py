@@ -15,6 +15,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from persistence.lineage.rows import quoted
+
 __all__ = ["main", "own_table"]
 
 _PAUSE = 0.005
@@ -94,14 +96,14 @@ def own_table(connection: sqlite3.Connection, outside: Sequence[str]) -> tuple[s
     for table in (*outside, "schema_meta"):
         if table in standing or table in without:
             continue
-        quoted = '"' + table.replace('"', '""') + '"'
-        columns = connection.execute(f"PRAGMA table_info({quoted})").fetchall()
+        name = quoted(table)
+        columns = connection.execute(f"PRAGMA table_info({name})").fetchall()
         plain = [row[1] for row in columns if not row[5]] or [row[1] for row in columns]
-        if not plain or connection.execute(f"SELECT 1 FROM {quoted} LIMIT 1").fetchone() is None:
+        if not plain or connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() is None:
             continue
-        column = '"' + plain[0].replace('"', '""') + '"'
+        column = quoted(plain[0])
         return (
-            f"UPDATE {quoted} SET {column} = {column} WHERE rowid = (SELECT min(rowid) FROM {quoted})",
+            f"UPDATE {name} SET {column} = {column} WHERE rowid = (SELECT min(rowid) FROM {name})",
             table,
         )
     raise SystemExit("the store has no row of its own to write back")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from persistence.lineage.rows import quoted
 from persistence.profiles.records import Profile, folded
 
 __all__ = ["Differences", "compare", "contents", "resting"]
@@ -56,7 +57,7 @@ def compare(before: Path, after: Path, profile: Profile, owners: Sequence[str | 
                 failures.append(f"{table}: has no key to compare its rows by")
                 continue
             tables += 1
-            rows += connection.execute(f"SELECT count(*) FROM main.{_quoted(table)}").fetchone()[0]
+            rows += connection.execute(f"SELECT count(*) FROM main.{quoted(table)}").fetchone()[0]
             failures += _touched(connection, table, key)
             more, wrong = _added(connection, table, key, profile, owners)
             added += more
@@ -72,7 +73,7 @@ def contents(path: Path) -> dict[str, str]:
         found = {"": _digest(*_schema(connection, "main")).hex()}
         for table in _tables(connection):
             digest = blake2b(digest_size=16)
-            for row in connection.execute(f"SELECT * FROM main.{_quoted(table)}"):
+            for row in connection.execute(f"SELECT * FROM main.{quoted(table)}"):
                 digest.update(_digest(*row))
             found[table] = digest.hexdigest()
         connection.execute("COMMIT")
@@ -85,10 +86,6 @@ def _digest(*values: object) -> bytes:
         said = repr(value).encode()
         found.update(b"%d:" % len(said) + said)
     return found.digest()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _text(value: object) -> str:
@@ -120,7 +117,7 @@ def _tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
-    found = connection.execute(f"PRAGMA main.table_xinfo({_quoted(table)})")
+    found = connection.execute(f"PRAGMA main.table_xinfo({quoted(table)})")
     return [(_text(row[1]), row[5]) for row in found]
 
 
@@ -138,17 +135,17 @@ def _key(connection: sqlite3.Connection, table: str) -> tuple[str, ...] | None:
 
 
 def _on(key: Sequence[str]) -> str:
-    return " AND ".join(f"b.{_quoted(name)} = a.{_quoted(name)}" for name in key)
+    return " AND ".join(f"b.{quoted(name)} = a.{quoted(name)}" for name in key)
 
 
 def _touched(connection: sqlite3.Connection, table: str, key: Sequence[str]) -> Iterator[str]:
     columns = [name for name, _ in _columns(connection, table)]
-    before = ", ".join(f"b.{_quoted(name)}" for name in columns)
-    after = ", ".join(f"a.{_quoted(name)}" for name in columns)
-    first = _quoted(key[0])
+    before = ", ".join(f"b.{quoted(name)}" for name in columns)
+    after = ", ".join(f"a.{quoted(name)}" for name in columns)
+    first = quoted(key[0])
     found = connection.execute(
-        f"SELECT {before}, a.{first} IS NULL FROM main.{_quoted(table)} b"
-        f" LEFT JOIN later.{_quoted(table)} a ON {_on(key)}"
+        f"SELECT {before}, a.{first} IS NULL FROM main.{quoted(table)} b"
+        f" LEFT JOIN later.{quoted(table)} a ON {_on(key)}"
         f" WHERE a.{first} IS NULL OR digest_of({before}) IS NOT digest_of({after})"
     )
     number = 0
@@ -170,8 +167,8 @@ def _added(
 ) -> tuple[int, list[str]]:
     rule = next((rule for name, rule in profile.writes.items() if folded(name) == folded(table)), None)
     columns = [name for name, _ in _columns(connection, table)]
-    first = _quoted(key[0])
-    name = _quoted(table)
+    first = quoted(key[0])
+    name = quoted(table)
     new = f" FROM later.{name} a LEFT JOIN main.{name} b ON {_on(key)} WHERE b.{first} IS NULL"
     number = connection.execute(f"SELECT count(*){new}").fetchone()[0]
     if not number:
@@ -184,7 +181,7 @@ def _added(
         return number, []
     marks = ", ".join("?" for _ in owners)
     others = connection.execute(
-        f"SELECT count(*){new} AND (a.{_quoted(column)} IS NULL OR a.{_quoted(column)} NOT IN ({marks}))",
+        f"SELECT count(*){new} AND (a.{quoted(column)} IS NULL OR a.{quoted(column)} NOT IN ({marks}))",
         tuple(owners),
     ).fetchone()[0]
     return number, [f"{table}: {others} new rows carry another owner"] if others else []

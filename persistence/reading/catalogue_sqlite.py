@@ -9,6 +9,7 @@ import sqlite3
 from dataclasses import replace
 from typing import Any, Literal
 
+from persistence.lineage.rows import quoted
 from persistence.reading.sqltext import checks, column_texts, index_predicate, tokens
 from persistence.records import ForeignKey, Index, TableColumn, TableShape
 
@@ -79,13 +80,9 @@ def _by_text(kind: str, sql: str | None) -> tuple[Kind, bool, bool]:
     return "table", "WITHOUT" in tail, "STRICT" in tail
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _prepare(connection: sqlite3.Connection, name: str) -> None:
     """Compiles a query over the table or view, so that SQLite says what is wrong with it."""
-    connection.execute(f"SELECT * FROM main.{_quoted(name)} LIMIT 0")  # noqa: S608 (quoted)
+    connection.execute(f"SELECT * FROM main.{quoted(name)} LIMIT 0")  # noqa: S608 (quoted)
 
 
 def _shape(
@@ -97,7 +94,7 @@ def _shape(
     sql: str | None,
     index_sql: dict[str, str | None],
 ) -> TableShape:
-    info = connection.execute(f"PRAGMA main.table_xinfo({_quoted(name)})").fetchall()
+    info = connection.execute(f"PRAGMA main.table_xinfo({quoted(name)})").fetchall()
     texts = column_texts(sql) if kind in ("table", "shadow") else {}
     columns = tuple(_column(row, texts) for row in info)
     if not columns:
@@ -109,7 +106,7 @@ def _shape(
         return TableShape(name, kind, columns, has_rowid=False, sql=sql)
     indexes = tuple(
         _index(connection, row, index_sql)
-        for row in connection.execute(f"PRAGMA main.index_list({_quoted(name)})").fetchall()
+        for row in connection.execute(f"PRAGMA main.index_list({quoted(name)})").fetchall()
     )
     taken = {column.name.lower() for column in columns}
     return TableShape(
@@ -155,7 +152,7 @@ def _index(connection: sqlite3.Connection, row: tuple[Any, ...], index_sql: dict
     parts = [
         (column, cid, descending)
         for _, cid, column, descending, _, key in connection.execute(
-            f"PRAGMA main.index_xinfo({_quoted(name)})"
+            f"PRAGMA main.index_xinfo({quoted(name)})"
         )
         if key
     ]
@@ -173,7 +170,7 @@ def _index(connection: sqlite3.Connection, row: tuple[Any, ...], index_sql: dict
 
 def _foreign_keys(connection: sqlite3.Connection, name: str) -> tuple[ForeignKey, ...]:
     found: dict[int, list[tuple[Any, ...]]] = {}
-    for row in connection.execute(f"PRAGMA main.foreign_key_list({_quoted(name)})"):
+    for row in connection.execute(f"PRAGMA main.foreign_key_list({quoted(name)})"):
         found.setdefault(row[0], []).append(row)
     out = []
     for _, rows in sorted(found.items()):

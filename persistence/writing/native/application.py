@@ -17,6 +17,7 @@ from persistence.engines.native_sqlite import drive
 from persistence.engines.statements import Steps
 from persistence.errors import SchemaApplicationError
 from persistence.lineage import check_under_lock, stamp
+from persistence.lineage.rows import quoted
 from persistence.records import SchemaApplied
 from persistence.schema import metadata
 from persistence.schema.known import LINEAGE, MESSAGE_TYPES, SCHEMA_VERSION
@@ -132,7 +133,7 @@ class _Application:
         for name in plan.rebuild:
             self._rebuild(name)
         for name in plan.drop_indexes:
-            self._connection.execute(f"DROP INDEX IF EXISTS {_quoted(name)}")
+            self._connection.execute(f"DROP INDEX IF EXISTS {quoted(name)}")
         for _, sql in plan.create_indexes:
             self._connection.execute(sql)
 
@@ -142,29 +143,29 @@ class _Application:
         triggers = connection.execute(
             "SELECT sql FROM sqlite_master WHERE type='trigger' AND tbl_name=?", (name,)
         ).fetchall()
-        there = {row[1] for row in connection.execute(f"PRAGMA table_info({_quoted(name)})")}
+        there = {row[1] for row in connection.execute(f"PRAGMA table_info({quoted(name)})")}
         target = targets()[name]
         moved = [column for column in target.columns if column.name in there]
-        connection.execute(f"ALTER TABLE {_quoted(name)} RENAME TO {_quoted(old)}")
+        connection.execute(f"ALTER TABLE {quoted(name)} RENAME TO {quoted(old)}")
         connection.execute(create_table(metadata.tables[name]))
-        into = ", ".join(_quoted(column.name) for column in moved)
+        into = ", ".join(quoted(column.name) for column in moved)
         values = ", ".join(
             # A NULL where there may be none any more is what it always meant: the default.
-            f"coalesce({_quoted(column.name)}, {column.default})"
+            f"coalesce({quoted(column.name)}, {column.default})"
             if column.default is not None and not column.nullable
-            else _quoted(column.name)
+            else quoted(column.name)
             for column in moved
         )
         connection.execute(
-            f"INSERT INTO {_quoted(name)} (rowid, {into}) SELECT rowid, {values} FROM {_quoted(old)}"  # noqa: S608
+            f"INSERT INTO {quoted(name)} (rowid, {into}) SELECT rowid, {values} FROM {quoted(old)}"  # noqa: S608
         )
         counts = [
-            connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
+            connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()[0]  # noqa: S608
             for table in (old, name)
         ]
         if counts[0] != counts[1]:
             raise self._failed(f"Not every row of {name} was moved.", f"{counts[1]} of {counts[0]}")
-        connection.execute(f"DROP TABLE {_quoted(old)}")
+        connection.execute(f"DROP TABLE {quoted(old)}")
         for (sql,) in triggers:
             connection.execute(sql)
 
@@ -216,7 +217,3 @@ def _filling(backfill: Backfill) -> Steps[int]:
         outcome = yield statement()
         rows += max(0, outcome.changed)
     return rows
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
