@@ -171,10 +171,16 @@ def given(name: str, fields: Mapping[str, Any], required: Collection[str]) -> di
 
 def row_of(name: str, fields: Mapping[str, Any], dialect: str) -> dict[str, Any]:
     """The fields encoded for a write. A None where a default or nothing would be stored is left out."""
-    columns = table(name).c
+    defaulted = _defaulted(name)
     kept = {
         column: content
         for column, content in fields.items()
-        if content is not None or column not in columns or columns[column].server_default is None
+        if content is not None or column not in defaulted
     }
     return row_values(table(name), kept, dialect)
+
+
+@cache
+def _defaulted(name: str) -> frozenset[str]:
+    """The columns whose table has a default for them."""
+    return frozenset(column.name for column in table(name).c if column.server_default is not None)
