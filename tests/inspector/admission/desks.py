@@ -15,9 +15,9 @@ from textual.pilot import Pilot
 
 from inspector.demo.managed import BUILDERS
 from inspector.screens.admission import AdmissionPlace
-from tests.inspector.driving import settled
+from tests.inspector.driving import screen_text, settled
 
-__all__ = ["CLOCK", "DRIFTED", "admit", "changed", "desk", "place_of", "states"]
+__all__ = ["CLOCK", "DRIFTED", "admit", "changed", "desk", "place_of", "press", "states"]
 
 CLOCK = 1_795_953_600.0
 
@@ -79,3 +79,11 @@ async def admit(pilot: Pilot[Any], owner: str | None = "kim") -> AdmissionPlace:
 
 def _down(owner: str) -> Iterator[str]:
     yield from ["down"] * (["acme-system", "kim", "lee"].index(owner) + 1)
+
+
+async def press(pilot: Pilot[Any], *keys: str) -> str:
+    """Presses keys, each when what the one before began is done; what is on the screen then."""
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot, rounds=2)
+    return screen_text(pilot)
