@@ -130,8 +130,9 @@ def _described(book: Book, operation: Operation) -> dict[str, Any]:
                 "parameters": list(entry.names),
                 "carries_owner": bool(entry.owner),
                 "changes": list(entry.changes),
+                "when": spec.when,
             }
-            for _, entry in book.entries(operation)
+            for spec, entry in book.entries(operation)
         ],
         "tests": list(operation.tests),
     }
