@@ -32,13 +32,11 @@ class Shape:
         self._rules = {folded(name): rule for name, rule in profile.writes.items()}
         self._owners: dict[str, str | None] = {}
 
-    def inserts(self, name: str) -> tuple[str, ...]:
-        """The columns the profile lets an insert write, the owner's apart."""
-        return self._without_owner(name, self._rule(name).insert)
-
-    def updates(self, name: str) -> tuple[str, ...]:
-        """The columns the profile lets an update write; never the owner's."""
-        return self._without_owner(name, self._rule(name).update)
+    def updates(self, name: str) -> frozenset[str]:
+        """The columns the profile lets an update write, folded; never the owner's."""
+        owner = self.owner(name)
+        may = {folded(column) for column in self._rules.get(folded(name), _NOTHING).update}
+        return frozenset(may - ({folded(owner)} if owner is not None else set()))
 
     def owner(self, name: str) -> str | None:
         """The column that names the owner of the table's rows; None where the table has none."""
@@ -59,10 +57,3 @@ class Shape:
         """The owner term of a predicate, as a list of one or none."""
         owner = self.owner(name)
         return [] if owner is None else [of.c[owner] == bindparam(OWNER)]
-
-    def _rule(self, name: str) -> WriteRule:
-        return self._rules.get(folded(name), _NOTHING)
-
-    def _without_owner(self, name: str, columns: tuple[str, ...]) -> tuple[str, ...]:
-        owner = self.owner(name)
-        return tuple(one for one in columns if owner is None or folded(one) != folded(owner))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from persistence import StateCompatibilityRefused, StateDB
 from persistence.profiles.catalogue import load_profile
 from persistence.runs import record_run
-from tests.managed import dump, live, make_run, manager, message
+from persistence.writing.compatibility.manifest import OPERATIONS, book_of, compiled
+from tests.managed import dump, live, make_run, manager, message, profile_of
 from tests.persistence.compatibility.lifecycle import no
 from tests.persistence.stores import make_store
 
@@ -61,3 +63,17 @@ async def test_an_owner_is_refused_where_there_are_none(plain: Path) -> None:
     with pytest.raises(StateCompatibilityRefused):
         await StateDB(plain, profile="lionagi-shape-fresh-run", owner="kim").open()
     assert dump(plain) == before
+
+
+def test_names_are_compared_as_sqlite_compares_them() -> None:
+    profile = profile_of()
+    shouted = {
+        name.upper(): replace(rule, update=tuple(column.upper() for column in rule.update))
+        for name, rule in profile.writes.items()
+    }
+    texts = set(compiled(replace(profile, writes=shouted), "kim").statements)
+    assert texts == set(compiled(profile, "kim").statements)
+    few = {**profile.writes, "sessions": replace(profile.writes["sessions"], update=("name", "updated_at"))}
+    assert "model=" not in "".join(
+        entry.text for _, entry in book_of(replace(profile, writes=few)).entries(OPERATIONS["update_session"])
+    )
