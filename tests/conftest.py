@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bytecode import compile_a_share, keep_for_this_run
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Pictures are only ever updated on this stack: another Python or Textual draws something differently.
@@ -47,6 +49,7 @@ def _scrub() -> None:
     os.environ.update(HOME=str(home), TERM="xterm-256color", TZ="UTC", PYTHONHASHSEED="0")
     os.environ.update(LANG="C.UTF-8", LC_ALL="C.UTF-8")
     time.tzset()
+    keep_for_this_run(_scratch)
 
 
 _scrub()
@@ -68,6 +71,10 @@ def pytest_configure(config: pytest.Config) -> None:
     }
     if seen != PINNED:
         raise pytest.UsageError(f"snapshots are updated on {PINNED} only; this is {seen}")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    compile_a_share(session.config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
