@@ -84,8 +84,10 @@ class CompatibilityWriter:
                 run.made.clear()
                 return (yield from prepared())
 
-            def kept(_result: object) -> None:
-                self._created.note(operation.transaction, run.made)
+            def kept(answer: object) -> None:
+                if answer is not False:  # it found nothing to write
+                    rejected = isinstance(answer, Rejected)
+                    self._created.note("admin event" if rejected else operation.transaction, run.made)
 
             answer = await self._engine.run(
                 operation.name, steps, transaction=operation.transaction, kept=kept
