@@ -25,7 +25,7 @@ from persistence.guard.front import Front, Strings
 from persistence.guard.refusals import Refusals
 from persistence.guard.same_store import Readmit
 from persistence.guard.transaction import TransactionGuard
-from persistence.guard.triggers import SPOIL, recursion, triggers
+from persistence.guard.triggers import RUNNING, SPOIL, recursion, triggers
 from persistence.guard.writeset import WriteSet
 from persistence.location import StoreLocation, sqlite_uri
 
@@ -131,6 +131,7 @@ def _guarded(plan: Plan, connection: GuardedConnection) -> TransactionGuard:
     for setting in SETTINGS:
         plain.execute(f"PRAGMA {setting}")
     sqlite3.Connection.create_function(connection, SPOIL, 1, connection.hold.refused_row)
+    sqlite3.Connection.create_function(connection, RUNNING, 0, connection.running)
     found = triggers(plan.writes.profile, plan.writes.owner)
     assert plan.location.path is not None
     guard = TransactionGuard(

@@ -127,7 +127,10 @@ class GuardedCursor(sqlite3.Cursor):
         hold: Hold = connection.hold
         try:
             entry = hold.admit(sql)
-            _EXECUTE(self, sql, parameters if entry is None else hold.checked(entry, parameters))
+            if entry is not None:
+                connection.within()
+                hold.checked(entry, parameters)
+            _EXECUTE(self, sql, parameters)
         except Exception as error:
             connection.failed(error)
             raise
@@ -143,6 +146,8 @@ class GuardedCursor(sqlite3.Cursor):
 
         try:
             entry = hold.admit(sql)
+            if entry is not None:
+                connection.within()
             sqlite3.Cursor.executemany(self, sql, rows if entry is None else checked(entry))
         except Exception as error:
             connection.failed(error)
@@ -177,6 +182,20 @@ class GuardedConnection(sqlite3.Connection):
     def executemany(self, sql: Any, rows: Iterable[Any], /) -> GuardedCursor:
         self.hold.here()
         return GuardedCursor(self).executemany(sql, rows)
+
+    def within(self) -> None:
+        """Refuses a statement after the store ended the transaction by itself: it would stand alone."""
+        if not self.in_transaction:
+            self.hold.refuse(
+                "The store ended the transaction by itself. Nothing was written.",
+                code="guard-ended",
+                expected="the transaction that was begun",
+                observed="none",
+            )
+
+    def running(self) -> int:
+        """Asked by the guard's triggers: whether an operation's transaction is what writes."""
+        return int(self.hold.operation is not None and self.in_transaction)
 
     def failed(self, error: Exception) -> None:
         """After an error of a statement: a denial rolls the transaction back at once, and is told as such."""

@@ -138,13 +138,10 @@ class TransactionGuard:
             hold.spoiled = None
 
     def _drive(self, steps: Steps[T], stop: Stop) -> T:
-        connection = self._connection
         try:
             call = next(steps)
             while True:
                 stop.check()
-                if not connection.in_transaction:
-                    self._ended()
                 call = steps.send(self._outcome(call))
         except StopIteration as done:
             result: T = done.value
@@ -162,8 +159,8 @@ class TransactionGuard:
             self._counted(sql, cursor.rowcount, len(rows))
             return Outcome((), cursor.rowcount)
         cursor.execute(sql, compiled.bound(values))
+        self._counted(sql, cursor.rowcount, 1)
         if not statement.rows:
-            self._counted(sql, cursor.rowcount, 1)
             return Outcome((), cursor.rowcount)
         names = tuple(column[0] for column in cursor.description or ()) if statement.named else ()
         return Outcome(cursor.fetchall(), cursor.rowcount, names)

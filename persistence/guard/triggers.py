@@ -13,7 +13,11 @@ from persistence.guard.refusals import MARK
 from persistence.lineage.rows import quoted
 from persistence.profiles.records import ClosureTable, Profile, WriteRule, folded
 
-__all__ = ["SPOIL", "Trigger", "recursion", "triggers"]
+__all__ = ["RUNNING", "SPOIL", "Trigger", "recursion", "triggers"]
+
+RUNNING = "store_inspector_running"
+"""A function of the connection: 1 while an operation's transaction is open. A write that comes otherwise, on
+whatever path, would be committed by itself."""
 
 SPOIL = "store_inspector_refused"
 """A function of the connection that every trigger calls first: what it refused cannot be committed then, on
@@ -57,7 +61,10 @@ def _held(
         yield "INSERT", "", f"a row would be added to {table.name}, which the profile does not write"
     elif column is not None and owner is not None:
         other = f"NEW.{quoted(column.name)} COLLATE BINARY IS NOT {_text(owner)}"
-        yield "INSERT", f" WHEN {other}", f"a row of {table.name} would have another owner"
+        said = f"a row of {table.name} would have another owner, or comes outside an operation"
+        yield "INSERT", f" WHEN {other} OR {RUNNING}() IS NOT 1", said
+    else:
+        yield "INSERT", f" WHEN {RUNNING}() IS NOT 1", f"a row of {table.name} comes outside an operation"
     if not rule.update:
         yield "UPDATE", "", f"a row of {table.name} would change, which the profile does not allow"
         return
@@ -66,12 +73,16 @@ def _held(
     if fixed:
         names = ", ".join(quoted(name) for name in fixed)
         yield f"UPDATE OF {names}", "", f"a column of {table.name} would change that the profile keeps"
-    if column is not None and owner is not None:
-        name = quoted(column.name)
-        other = (
-            f"OLD.{name} COLLATE BINARY IS NOT {_text(owner)} OR NEW.{name} COLLATE BINARY IS NOT OLD.{name}"
-        )
-        yield "UPDATE", f" WHEN {other}", f"a row of {table.name} has another owner"
+    if column is None or owner is None:
+        said = f"a row of {table.name} would change outside an operation"
+        yield "UPDATE", f" WHEN {RUNNING}() IS NOT 1", said
+        return
+    name = quoted(column.name)
+    other = (
+        f"OLD.{name} COLLATE BINARY IS NOT {_text(owner)} OR NEW.{name} COLLATE BINARY IS NOT OLD.{name} "
+        f"OR {RUNNING}() IS NOT 1"
+    )
+    yield "UPDATE", f" WHEN {other}", f"a row of {table.name} has another owner, or no operation changes it"
 
 
 def recursion(profile: Profile) -> str | None:

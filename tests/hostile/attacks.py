@@ -84,6 +84,12 @@ STATEMENTS: dict[str, str] = {
     "rewrite the lineage": "UPDATE schema_meta SET value = 'lionagi' WHERE key = 'lineage'",
     "rewrite the version": "UPDATE schema_meta SET value = '4' WHERE key = 'version'",
     "add a backfill key": "INSERT INTO schema_meta VALUES ('migration.x_backfill', '1')",
+    # -- what the profile allows, but no operation does
+    "an own row by a text of one's own": "INSERT INTO progressions VALUES ('x', 1.0, '[]', 'kim')",
+    "a message type by a text of one's own": "INSERT INTO message_types (lion_class) VALUES ('x')",
+    "an own row changed by a text of one's own": (
+        "UPDATE progressions SET collection = '[1]' WHERE id = 'kim-old-prog' AND owner_id = 'kim'"
+    ),
     # -- schema
     "create table": "CREATE TABLE x (a)",
     "create table as": "CREATE TABLE x AS SELECT * FROM messages",

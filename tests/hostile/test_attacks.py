@@ -32,6 +32,10 @@ SQLITE_ITSELF = {
 }  # fmt: skip
 
 
+# Past the class, in the middle of an operation, these are rows that the profile lets this owner write.
+WITHIN_THE_PROFILE = {name for name in STATEMENTS if name.endswith("by a text of one's own")}
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return kit.managed(tmp_path)
@@ -116,6 +120,8 @@ async def test_in_the_middle_of_an_operation(path: Path, engine: CompatibilityEn
             assert refused.value.profile == "kit-desk@1"
             assert refused.value.committed == ()
         assert kit.digest(path) == before
+    if name in WITHIN_THE_PROFILE:
+        return
     with pytest.raises(StoreError):
         steps = in_the_middle(partial(beneath, sql), real, caught=False)
         await engine.run("create_progression", steps, transaction="progression")

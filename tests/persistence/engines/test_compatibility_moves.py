@@ -283,6 +283,21 @@ async def test_the_store_ending_the_transaction_by_itself(engine: CompatibilityE
         await engine.run("create_progression", steps, transaction="progression")
     assert met.value.code == "guard-ended"
 
+    def alone() -> Steps[str]:
+        yield kit.PROGRESSION(id="a1", at=1.0, collection="[]", owner="kim")
+        real.hold.authorizer.door = "ROLLBACK"
+        kit.beneath(real, "ROLLBACK")
+        real.hold.authorizer.door = None
+        text = kit.PROGRESSION.compiled("sqlite").sql
+        for way in (real.execute, partial(kit.beneath, real)):
+            with pytest.raises((StoreError, sqlite3.Error)):
+                way(text, ("a3", 1.0, "[]", "kim"))
+        return "done"
+
+    with pytest.raises(StateCompatibilityRefused):
+        await engine.run("create_progression", alone, transaction="progression")
+    assert kit.digest(path) == before
+
     def last() -> Steps[str]:
         yield kit.PROGRESSION(id="a1", at=1.0, collection="[]", owner="kim")
         real.hold.authorizer.door = "ROLLBACK"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from persistence.guard.refusals import MARK
-from persistence.guard.triggers import SPOIL, recursion, triggers
+from persistence.guard.triggers import RUNNING, SPOIL, recursion, triggers
 from persistence.profiles.records import Closure, ObjectShape
 from tests.persistence.guard import kit
 
@@ -21,13 +21,16 @@ Held = Callable[..., tuple[sqlite3.Connection, list[str]]]
 def held(tmp_path: Path) -> Iterator[Held]:
     made: list[sqlite3.Connection] = []
 
-    def make(owner: str | None = "kim", *first: str) -> tuple[sqlite3.Connection, list[str]]:
+    def make(
+        owner: str | None = "kim", *first: str, running: int = 1
+    ) -> tuple[sqlite3.Connection, list[str]]:
         path = kit.managed(tmp_path / str(len(made)))
         kit.manager(path, *first)
         connection = sqlite3.connect(path, isolation_level=None)
         made.append(connection)
         refused: list[str] = []
         connection.create_function(SPOIL, 1, refused.append)
+        connection.create_function(RUNNING, 0, lambda: running)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA recursive_triggers = ON")
         for trigger in triggers(kit.profile(path), owner):
@@ -137,6 +140,22 @@ def test_without_an_owner_rows_still_do_not_go(held: Held) -> None:
     with pytest.raises(sqlite3.IntegrityError, match=MARK):
         connection.execute("DELETE FROM messages")
     assert len(refused) == 2
+
+
+@pytest.mark.parametrize("owner", ["kim", None])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        message("x", "kim"),
+        "UPDATE progressions SET collection = '[1]' WHERE id = 'kim-old-prog'",
+        "INSERT INTO message_types (lion_class) VALUES ('x')",
+    ],
+)
+def test_outside_an_operation_nothing_is_written(held: Held, sql: str, owner: str | None) -> None:
+    connection, refused = held(owner, running=0)
+    with pytest.raises(sqlite3.IntegrityError, match=MARK):
+        connection.execute(sql)
+    assert len(refused) == 1
 
 
 def test_triggers_that_could_set_themselves_off() -> None:
