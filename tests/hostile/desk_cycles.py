@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -33,7 +32,7 @@ from persistence import StateDB
 from persistence.profiles import load_profile
 from persistence.profiles.records import Profile
 from persistence.runs import RunRecorder
-from tests.hostile.crash_cycles import heard
+from tests.hostile.crash_cycles import alone, heard
 
 A_STORE = 50
 """Cycles on one store: one that only grows would make the checks the slowest part."""
@@ -158,7 +157,7 @@ def _load_everything(folder: Path) -> None:
     path = folder / "warm.db"
     initialize(path, sample=True)
     asyncio.run(_record(path, load_profile("acme-desk-fresh-run"), 0, None))
-    assert threading.active_count() == 1, "what is forked beside a thread could not be trusted"
+    alone()
 
 
 def main() -> None:
