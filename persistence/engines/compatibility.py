@@ -23,7 +23,7 @@ from sqlalchemy.pool import NullPool
 from persistence import files
 from persistence.engines.compatibility_opening import Hand, Plan, open_guarded
 from persistence.engines.compatibility_reader import CompatibilityReader
-from persistence.engines.driver_thread import on_thread
+from persistence.engines.driver_thread import on_thread, wait_for_end
 from persistence.engines.native import Turns
 from persistence.engines.native_sqlite import Stop
 from persistence.engines.patience import BUSY_TIMEOUT
@@ -117,6 +117,7 @@ class CompatibilityEngine:
             connection, self._connection = self._connection, None
             if connection is not None:
                 await connection.close()
+                wait_for_end(self._driver)
             await self._alchemy.dispose()
         finally:
             self._held.close()
@@ -231,6 +232,7 @@ def _alchemy(plan: Plan, hands: list[Hand], closed: threading.Event) -> AsyncEng
             hand = await on_thread(driver, partial(open_guarded, plan, driver._conn), where=where)
         except BaseException:
             await driver.close()
+            wait_for_end(driver)
             raise
         if next(first) == 0:
             hands.append(hand)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from persistence.errors import StoreError
 
-__all__ = ["on_thread"]
+__all__ = ["on_thread", "wait_for_end"]
 
 T = TypeVar("T")
 
@@ -57,3 +57,10 @@ async def on_thread(
             observed=str(error),
             remedy="Open the store again.",
         ) from error
+
+
+def wait_for_end(driver: Any) -> None:
+    """After its connection was closed the thread has nothing left to do; this waits until it has gone."""
+    thread = getattr(driver, "_thread", None)
+    if thread is not None and thread.is_alive():
+        thread.join(1.0)
