@@ -2,9 +2,9 @@
 
 `python -m tests.benchmarks.compatibility [--python PYTHON_WITH_LIONAGI] [--messages N] [--rounds N]` prints
 milliseconds a message and its ratio to each: more than 1 says that ours is quicker. Bare is one thread of
-sqlite3 with no check at all, once as `sqlite3.connect` opens a store, and once with the settings ours has, so
-that neither waits for the disk. Rounds alternate on new stores and the median counts, so that what else the
-machine does falls on all of them.
+sqlite3 with no check at all, once as `sqlite3.connect` opens a store (each commit waits for the disk), and
+once with the settings ours has, so that neither waits; ours is also opened so that both wait. Rounds
+alternate on new stores and the median counts, so that what else the machine does falls on all of them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from inspector.demo.acme_desk.store import initialize
 from persistence import StateDB
+from persistence.engines import compatibility_opening
 from tests.interop.compatibly import Call, run_compat
 from tests.managed import make_run, profile_of
 
@@ -42,6 +43,19 @@ def new_store(folder: Path) -> Path:
     path = Path(tempfile.mkdtemp(dir=folder)) / "desk.db"
     initialize(path, sample=True)
     return path
+
+
+@contextmanager
+def synced(level: str) -> Iterator[None]:
+    """Opens our writers with another `synchronous` than they have (NORMAL): FULL waits for the disk."""
+    had = compatibility_opening.SETTINGS
+    compatibility_opening.SETTINGS = tuple(
+        f"synchronous={level}" if setting.startswith("synchronous") else setting for setting in had
+    )
+    try:
+        yield
+    finally:
+        compatibility_opening.SETTINGS = had
 
 
 async def ours(path: Path, count: int) -> float:
@@ -108,9 +122,15 @@ def theirs(python: str, path: Path, count: int) -> float:
 
 def measure(python: str | None, count: int, rounds: int) -> dict[str, float]:
     """Milliseconds a message, and the ratios (more than 1: ours is quicker)."""
+
+    def durable(path: Path) -> float:
+        with synced("FULL"):
+            return asyncio.run(ours(path, count))
+
     ways: dict[str, Callable[[Path], float]] = {
         "ours": lambda path: asyncio.run(ours(path, count)),
-        "bare sqlite3": lambda path: bare(path, count),
+        "ours, waiting for the disk": durable,
+        "bare, as sqlite3 opens": lambda path: bare(path, count),
         "bare, ours' settings": lambda path: bare(path, count, *SETTINGS),
     }
     if python is not None:
@@ -121,13 +141,15 @@ def measure(python: str | None, count: int, rounds: int) -> dict[str, float]:
             for name, way in ways.items():
                 taken[name].append(way(new_store(Path(folder))) / count * 1000)
     out = {name: statistics.median(times) for name, times in taken.items()}
-    return out | {f"{RATIO}{name}": out[name] / out["ours"] for name in ways if name != "ours"}
+    ratios = {f"{RATIO}{name}": out[name] / out["ours"] for name in ways if not name.startswith("ours")}
+    equal = out["bare, as sqlite3 opens"] / out["ours, waiting for the disk"]
+    return out | ratios | {f"{RATIO}bare, both waiting for the disk": equal}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=os.environ.get("STORE_INSPECTOR_INTEROP_PYTHON"))
-    parser.add_argument("--messages", type=int, default=400)
+    parser.add_argument("--messages", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
