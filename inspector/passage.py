@@ -92,10 +92,12 @@ class Passage:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The six steps: as they are while the gate can be passed, else as they were seen last."""
+        """The six steps: as they are while the gate can be passed, and after an action, when it is shut again;
+        otherwise as they were seen last, which says why it is shut."""
         if self.brought is None:
             return steps_before(self.target, Choice(), allowed=self._allowed, policy=self._policy)
-        return self.brought.gate.steps if self.passable else self.brought.steps
+        written = self.outcome is not None and not self.asked.dry
+        return self.brought.gate.steps if self.passable or written else self.brought.steps
 
     @property
     def passable(self) -> bool:

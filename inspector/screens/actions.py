@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -57,12 +58,17 @@ class ActionsPlace(ActionsBase):
         bind(
             "actions.leave_out", "l", "choose('leave_out')", "leave out", "Choose what a copy goes on without"
         ),
+        bind("place.refresh", "r", "refresh", "ask anew", "Ask every step of the gate anew"),
         bind("actions.stop", "x", "stop", "stop", "Stop the action; its run is ended as cancelled"),
     ]
 
     def __init__(self, target: str | None = None) -> None:
         super().__init__(target)
-        self._choosing: bool | None = None  # whether what can be done was shown last
+        self._shown: tuple[object, ...] = (
+            "nothing",
+            None,
+            None,
+        )  # the action, its gate and its end, shown last
 
     def compose_body(self) -> ComposeResult:
         yield PieceLine(id="actions-choice")
@@ -125,11 +131,14 @@ class ActionsPlace(ActionsBase):
 
     @on(ActionMoved)
     def _moved(self) -> None:
-        passage = self.passage
-        over = passage is not None and not passage.writing and not self.loads.running("gate")
-        self.show(anew=over)
+        self.show()
 
     # -- what is shown -----------------------------------------------------------------------------------
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """The action may have gone on, or ended, while another place was looked at."""
+        super().on_screen_resume(event)
+        self.call_after_refresh(self.show)
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.show)
@@ -145,11 +154,12 @@ class ActionsPlace(ActionsBase):
         self._show_steps()
         sections = self._sections()
         self.listed.show(sections)
-        choosing = self.passage is None
-        if anew or choosing is not self._choosing:
+        at = self.passage
+        shown = (None, None, None) if at is None else (at, at.brought, at.outcome)
+        if anew or any(now is not before for now, before in zip(shown, self._shown, strict=True)):
             self.listed.go_to(0, top=True)
             self.listed.select(next(entry.key for section in sections for entry in section.entries))
-        self._choosing = choosing
+        self._shown = shown
         self._tell()
         self.refresh_shell()
 
@@ -168,7 +178,10 @@ class ActionsPlace(ActionsBase):
     def _steps(self) -> tuple[Step, ...]:
         location, session = self.inspector.location, self.inspector.session
         if self.passage is not None and self.passage.brought is not None:
-            return self.passage.steps
+            steps = self.passage.steps
+            if not self.passage.asked.dry:
+                return steps
+            return (*steps[:-1], replace(steps[-1], held=None, says="not asked in a dry run", refusal=None))
         if location is None:
             return ()
         return steps_before(
@@ -189,7 +202,7 @@ class ActionsPlace(ActionsBase):
             out += ended(passage.outcome, str(at.gate.journal.path))
         else:
             out += shut(at.steps, at.refusal, at.preview)
-        if at.preview is not None:
+        if at.preview is not None and (passage.outcome is None or passage.asked.dry):
             out += previewed(at.preview)
         return out
 
@@ -289,7 +302,7 @@ def _choices(passage: Passage | None, choice: Choice) -> list[Piece]:
         owner = safe.clip(safe.text(choice.owner, limit=80), 20) if choice.owner is not None else None
         out.append(_chosen("w", "owner", owner, "owner", 3))
     if asked.leave_out:
-        out.append(_chosen("l", "without", ", ".join(asked.leave_out), "leave_out", 1))
+        out.append(_chosen("l", "without", ", ".join(asked.leave_out), "leave_out", 5))
     return out
 
 

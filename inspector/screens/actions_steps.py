@@ -60,16 +60,16 @@ class GateSteps(Container):
                 yield PieceLine(id=f"step-{number}")
             with Horizontal(id="step-lineage"):
                 yield PieceLine(id="step-6")
-                yield Input(id="lineage", select_on_focus=False)
+                yield Input(id="gate-field", select_on_focus=False)
 
     @property
     def field(self) -> Input:
-        return self.query_one("#lineage", Input)
+        return self.query_one("#gate-field", Input)
 
     def show(self, steps: Sequence[Step], lineage: str | None, refusal: StoreError | None = None) -> None:
         """`lineage`: the name to type, when all but that holds; None: the field is not there. `refusal`: what
         the gate was shut for."""
-        waiting = next((step for step in steps if not step.held), None)
+        waiting = next((step for step in steps[1:] if not step.held), None)
         for step in steps:
             way, tip = WAYS.get(step.name, (None, None))
             says = _step(step, step is waiting, refusal)

@@ -225,7 +225,7 @@ def ended(outcome: Outcome, journal: str) -> Iterator[Section]:
         entry = Entry("stopped", _error(None, error, {}), ErrorOf(error))
         yield Section("stopped", "what stopped it", (entry,))
     leads = []
-    if outcome.run is not None and outcome.committed:
+    if outcome.run is not None and any(phase.name == "session" for phase in outcome.committed):
         words = line(
             ("the run  ", "quiet"), (safe.text(outcome.run, limit=80), "code"), ("  enter opens it", "quiet")
         )

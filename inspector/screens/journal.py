@@ -24,6 +24,9 @@ from inspector.widgets.grid import Grid
 
 __all__ = ["JournalPlace"]
 
+WIDE = 100
+"""Columns from which the file's name stands beside the position."""
+
 
 class JournalPlace(Place):
     NAME = "journal"
@@ -94,7 +97,9 @@ class JournalPlace(Place):
 
         async def work() -> tuple[JournalQuery, JournalSource, str]:
             files = journal_files()
-            return query, await journal_source(query), str(files[-1]) if files else "no journal yet"
+            # Its end tells where it is; the whole of it stands on the page of an action that has ended.
+            file = "/".join(("…", *files[-1].parts[-2:])) if files else "no journal yet"
+            return query, await journal_source(query), file
 
         self.loads.start("journal", work)
 
@@ -168,7 +173,8 @@ class JournalPlace(Place):
     @on(Grid.Loaded)
     def _tell(self) -> None:
         words = self.grid.words + (" that fit" if self._query.narrows else "")
-        self.set_status(line((f"{safe.text(self._file)}  ", "quiet"), (words, "quiet")))
+        file = f"{safe.text(self._file)}  " if self.size.width >= WIDE else ""
+        self.set_status(line((file, "quiet"), (words, "quiet")))
 
     def crumbs(self) -> list[tuple[str, str | None]]:
         return [("Journal", "journal"), *([(f"/{self._line}", None)] if self._line else [])]
