@@ -20,9 +20,18 @@ KIM = ("~", "enter", "~", "w", "~", "down", "down", "enter", "~")
 """On the place Admission: the first profile, and kim as the owner."""
 
 
+COPY = ("j", "j", "enter", "~", "enter", "~", "slash", *"berth", "~", "enter", "~", "enter", "~", "p", "~",
+        "enter", "~", *KIM[3:])  # fmt: skip
+"""On the place Actions: the newest berth plan of the harbour office, under the first profile and as kim."""
+LINEAGE = ("a", "c", "m", "e", "minus", "d", "e", "s", "k")
+
+
 @dataclass(frozen=True)
 class Shot:
-    """`at` is an address as `--at` takes it; `keys` are pressed there, `~` among them waits for loads."""
+    """`at` is an address as `--at` takes it; `keys` are pressed there, `~` among them waits for loads.
+
+    `writes`: started with --allow-writes. `journal`: there is one, with a few entries.
+    """
 
     name: str
     store: str | None = "harbour.db"
@@ -30,6 +39,8 @@ class Shot:
     keys: Sequence[str] = field(default_factory=tuple)
     size: tuple[int, int] = WIDE
     theme: str = "lion-dark"
+    writes: bool = False
+    journal: bool = False
 
 
 SHOTS: tuple[Shot, ...] = (
@@ -86,6 +97,19 @@ SHOTS: tuple[Shot, ...] = (
     Shot("small-tables", at="tables/messages", size=SMALL),
     Shot("small-definition", at="definitions/agent%2Ftidekeeper/changes", size=SMALL),
     Shot("small-open", store=None, size=SMALL),
+    Shot("journal", store="managed.db", at="journal", journal=True),
+    Shot("journal-entry", store="managed.db", at="journal", keys=("j", "enter", "~"), journal=True),
+    Shot("actions-closed", store="managed.db", at="actions"),
+    Shot("actions", store="managed.db", at="actions", keys=(*COPY, "tab", *LINEAGE, "~"), writes=True),
+    Shot("small-actions", store="managed.db", at="actions", keys=COPY, size=SMALL, writes=True),
+    # The last of them: it writes into the store.
+    Shot(
+        "actions-done",
+        store="managed.db",
+        at="actions",
+        keys=(*COPY, "tab", *LINEAGE, "enter", "~"),
+        writes=True,
+    ),
 )
 
 
@@ -95,6 +119,8 @@ async def settled(pilot: Any) -> None:
     for _ in range(4):
         with suppress(WorkerCancelled):
             await pilot.app.workers.wait_for_complete()
+        if pilot.app.session.passage is not None:
+            await pilot.app.session.passage.ended()
         await pilot.pause(0.05)
 
 
@@ -113,17 +139,71 @@ def straight(svg: str) -> str:
     return _TEXT.sub(corrected, svg)
 
 
+def tell_journal() -> None:
+    """The journal of somebody who tried a managed store out."""
+    from inspector.actions.journal import Entry, Journal, Phase
+    from screenshots.make import CLOCK
+
+    given: dict[str, Any] = {
+        "store": "~/stores/managed.db",
+        "lineage": "acme-desk",
+        "version": "7",
+        "owner": "kim",
+        "profile": "acme-desk-fresh-run@1",
+        "pid": 4711,
+    }
+    refusal = {
+        "type": "StateCompatibilityRefused",
+        "code": "column-extra",
+        "where": "sessions.priority",
+        "message": "A column is there that the profile does not know.",
+        "expected": "no such column",
+        "observed": "priority TEXT NOT NULL",
+        "remedy": "Have a new version of the profile made.",
+    }
+    probe = (
+        Phase("progression", 2),
+        Phase("session"),
+        Phase("branch"),
+        Phase("live message"),
+        Phase("status"),
+    )
+    journal = Journal()
+    journal.path.unlink(missing_ok=True)
+    other = given | {"store": "~/stores/managed-priority.db"}
+    for entry in (
+        Entry("probe", "tried", **given, when=CLOCK - 5400),
+        Entry("probe", "done", **given, run="0b6c41d2", committed=probe, when=CLOCK - 5300, seconds=0.12),
+        Entry("probe", "refused", **other, refusal=refusal, when=CLOCK - 1500),
+        Entry("copy-run", "interrupted", **given, run="6e944a5e", committed=(Phase("message", 212),),
+              source="~/stores/harbour.db 6e944a5e", when=CLOCK - 600, seconds=2.4,
+              note="No session was made, so no reader sees anything of it."),
+        Entry("record", "done", **given, run="c1f0aa07", source="night.jsonl", when=CLOCK - 90, seconds=0.8,
+              committed=(Phase("session"), Phase("live message", 48), Phase("status"))),
+    ):  # fmt: skip
+        journal.append(entry)
+
+
 async def take(shot: Shot, stores: Path) -> str:
     """The application's own export of what a shot shows."""
+    from itertools import chain, repeat
+    from types import SimpleNamespace
+
     from inspector import settings
+    from inspector.actions import carrying
     from inspector.app import InspectorApp
     from inspector.formats import at_time
     from screenshots.make import CLOCK
 
     location = None if shot.store is None else f"{stores}/{shot.store}"
     config = settings.load({"theme": shot.theme, "history": False})
+    if shot.journal:
+        tell_journal()
+    carrying.time = SimpleNamespace(monotonic=chain((0.0,), repeat(0.125)).__next__)  # type: ignore[attr-defined]
     with at_time(CLOCK):
-        app = InspectorApp(location, start_place=shot.at, config=config, gallery=stores)
+        app = InspectorApp(
+            location, start_place=shot.at, config=config, gallery=stores, allow_writes=shot.writes
+        )
         async with app.run_test(size=shot.size, notifications=True) as pilot:
             await settled(pilot)
             for key in shot.keys:
