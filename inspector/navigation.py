@@ -1,7 +1,8 @@
 """Where a person is: an address names a place (and what it shows), a history goes back and forward.
 
 The text of an address is what the command line and the palette take: `runs`, `run/ID`,
-`run/ID/timeline`, `tables/messages`. Parts are percent-quoted, so an id may hold anything.
+`run/ID/timeline`, `tables/messages`; a view of a place that shows nothing in particular has an empty part
+before it, `admission//links`. Parts are percent-quoted, so an id may hold anything.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ class Address:
 
     def __str__(self) -> str:
         parts = [self.place]
-        if self.target is not None:
-            parts.append(self.target)
-            if self.view is not None:
-                parts.append(self.view)
+        if self.target is not None or self.view is not None:
+            parts.append(self.target or "")
+        if self.view is not None:
+            parts.append(self.view)
         return "/".join(quote(part, safe="", errors="surrogateescape") for part in parts)
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """The address a text names; empty parts are left out. Raises ValueError when there is none."""
-        parts = [unquote(part, errors="surrogateescape") for part in text.strip("/").split("/") if part]
-        if not parts or len(parts) > 3:
+        """The address a text names; an empty part says nothing. Raises ValueError when there is none."""
+        place, *rest = (unquote(part, errors="surrogateescape") for part in text.strip("/").split("/"))
+        if not place or len(rest) > 2:
             raise ValueError(f"not an address: {text!r}")
-        return cls(*parts)
+        return cls(place, *(part or None for part in rest))
 
 
 class History:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector import formats, safe
+from inspector.reports.explanations import title_of
 from inspector.reports.marked_down import code, fenced, prose
 from inspector.reports.wrapped import wrapped
 
@@ -228,7 +229,8 @@ def admission_lines(report: AdmissionReport, *, trace: bool = False) -> Iterator
         yield ""
         yield safe.text(table) if table is not None else ELSEWHERE
         for one in found:
-            yield f"  {SIGNS[one.severity]} {safe.text(one.object or table or '')}  ({one.code})"
+            name = safe.text(one.object or table or "")
+            yield f"  {SIGNS[one.severity]} {name}  {title_of(one.code)}  ({one.code})"
             for name, label in _SIDES:
                 yield from _side(label, getattr(one, name))
     held = list(_held(report))
@@ -284,7 +286,8 @@ def markdown(report: AdmissionReport) -> str:
     for table, found in grouped(report.findings).items():
         lines += ["", f"### {code(table) if table is not None else ELSEWHERE}"]
         for one in found:
-            lines += ["", f"#### {SIGNS[one.severity]} {code(one.object or table or one.code)} `{one.code}`"]
+            name = code(one.object or table or one.code)
+            lines += ["", f"#### {SIGNS[one.severity]} {name} {prose(title_of(one.code))} `{one.code}`"]
             lines += ["", *_markdown_sides(one)]
     held = list(_held(report))
     if held:
@@ -350,7 +353,8 @@ def html(report: AdmissionReport) -> str:
         out.append(f"<section><h2>{title}</h2>")
         for one in found:
             name = escape(safe.text(one.object or table or one.code))
-            out.append(f"<article><h3>{SIGNS[one.severity]} <code>{name}</code> ({escape(one.code)})</h3>")
+            title = f"{escape(title_of(one.code))} ({escape(one.code)})"
+            out.append(f"<article><h3>{SIGNS[one.severity]} <code>{name}</code> {title}</h3>")
             out.append('<div class="sides">')
             for label, said in (("expected", one.expected), ("observed", one.observed)):
                 shown = escape(safe.lines(said, limit=20_000)) if said is not None else "—"

@@ -19,6 +19,7 @@ from inspector.clipboard import Copy
 from inspector.exporting import Exportable
 from inspector.keys import bind
 from inspector.messages import Loaded, LoadFailed, LoadProgressed
+from inspector.navigation import Address
 from inspector.screens.admission_choice import Chosen, OperationsChooser, OwnerChooser, ProfileChooser, pair
 from inspector.screens.admission_finding import FindingScreen, Reading
 from inspector.screens.admission_findings import (
@@ -51,6 +52,12 @@ WIDE = 100
 """Columns from which the finding under the cursor stands beside the list."""
 VIEWS = (("findings", "findings"), ("writes", "write ceiling"), ("links", "links"), ("promises", "profile"))
 """(name in an address, title), in the order of the tabs."""
+ASKED_FOR = {
+    "owner-missing": ("w", "owner"),
+    "owner-unknown": ("w", "owner"),
+    "operation-unlisted": ("a", "operations"),
+}
+"""Findings about what was asked rather than about the store: the key that asks otherwise."""
 
 
 class _Answer(NamedTuple):
@@ -133,6 +140,9 @@ class AdmissionPlace(Place):
     def choice(self) -> Choice:
         """What is asked about; kept as long as the store is open."""
         return self.inspector.session.choice
+
+    def address(self) -> Address:
+        return Address(self.NAME, None, self.view)
 
     # -- loading -----------------------------------------------------------------------------------
 
@@ -328,6 +338,7 @@ class AdmissionPlace(Place):
 
     def action_view(self, view: str) -> None:
         self.show_view(view)
+        self.inspector.places.history.replace(self.address())
 
     def action_next_view(self, step: int) -> None:
         names = [name for name, _ in VIEWS]
@@ -386,7 +397,11 @@ def _with(choice: Choice, profile: Profile) -> Choice:
 def _answer(report: AdmissionReport | None, asking: bool) -> Piece:
     """The verdict in one line; before there is one, what to do for it."""
     if report is not None:
-        return Piece(verdict(report), weight=0)
+        key, what = ASKED_FOR.get(report.refusing[0].code, ("", "")) if report.refusing else ("", "")
+        if not key:
+            return Piece(verdict(report), weight=0)
+        said = (*verdict(report), *line((f"  {key}", "key"), (" chooses", "quiet")))
+        return Piece(said, f"screen.choose('{what}')", weight=0)
     if asking:
         return Piece(line(("asking …", "quiet")), weight=0)
     said = line(

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,6 +21,7 @@ from inspector.loader import Loader
 from inspector.messages import Loaded, LoadFailed
 from inspector.screens.layer import Layer, keys_hint
 from inspector.typeset.lines import Line, Run
+from inspector.widgets.path_field import PathField
 
 if TYPE_CHECKING:
     from persistence.profiles.catalogue import Entry
@@ -53,13 +55,17 @@ class _Chooser(Layer[Chosen]):
     hint = keys_hint(("enter", "choose"), ("tab", "the field"), ("esc", "as it was"))
     FIELD = ""
 
+    def field(self) -> Widget:
+        """What takes a name that is not in the list."""
+        return Input(placeholder=self.FIELD, id="choice-field")
+
     def __init__(self) -> None:
         super().__init__()
         self._loads = Loader(self)
 
     def compose_layer(self) -> ComposeResult:
         yield OptionList(id="choice-list")
-        yield Input(placeholder=self.FIELD, id="choice-field")
+        yield self.field()
         yield Static(Content(""), id="choice-said")
 
     @property
@@ -77,7 +83,7 @@ class _Chooser(Layer[Chosen]):
             self.listed.highlighted = 0
             self.listed.focus()
         else:
-            self.query_one("#choice-field", Input).focus()
+            self.query_one(Input).focus()
             self.say(Content.styled(none, ".quiet"))
 
     @on(LoadFailed)
@@ -95,12 +101,16 @@ class ProfileChooser(_Chooser):
     """The user's profiles and the shipped ones; a path names any other."""
 
     heading = Content.styled("profile", ".heading")
+    hint = keys_hint(("enter", "choose"), ("tab", "the field, and completes a path"), ("esc", "as it was"))
     FIELD = "a name, name@version, or the path of a document"
 
     def __init__(self, application: str | None) -> None:
         super().__init__()
         self._application = application
         self._entries: tuple[Entry, ...] = ()
+
+    def field(self) -> Widget:
+        return PathField(self.FIELD, id="choice-field")
 
     def on_mount(self) -> None:
         self._loads.start("profiles", found_profiles)
@@ -132,10 +142,16 @@ class ProfileChooser(_Chooser):
         # By its path: a name may mean two documents, and this one was pointed at.
         self.dismiss(Chosen(profile=str(self._entries[int(event.option.id or 0)].path)))
 
-    @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
-        if event.value.strip():
-            self.dismiss(Chosen(profile=event.value.strip()))
+    @on(PathField.Chosen)
+    def _typed(self, message: PathField.Chosen) -> None:
+        self.dismiss(Chosen(profile=message.text))
+
+    @on(PathField.Left)
+    def _left(self) -> None:
+        if self.listed.display:
+            self.listed.focus()
+        else:
+            self.dismiss(None)
 
 
 class OwnerChooser(_Chooser):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector import formats, safe
-from inspector.reports.explanations import page
+from inspector.reports.explanations import title_of
 from inspector.typeset.lines import Line, Run, line, prefixed, wrap
 from inspector.typeset.sides import sides
 from inspector.widgets.section_list import Build, Entry, Section
@@ -24,7 +24,6 @@ __all__ = [
     "finding_lines",
     "first_finding",
     "object_of",
-    "title_of",
     "verdict",
 ]
 
@@ -51,12 +50,6 @@ class DocumentOf:
     document: Document
 
 
-def title_of(code: str) -> str:
-    """A finding's code in plain words: its page's title."""
-    told = page(code)
-    return told.title if told is not None else code.replace("-", " ")
-
-
 def object_of(finding: Finding) -> str:
     """What the finding is about, visible: `sessions.priority`, or the store."""
     parts = [safe.text(part, limit=120) for part in (finding.table, finding.object) if part]
@@ -81,6 +74,8 @@ def verdict(report: AdmissionReport) -> Line:
     refusing = report.refusing
     first = refusing[0]
     said = [Run(f"✗ refused: {formats.several(len(refusing), 'finding')}", "refuse")]
+    if notices := len(report.findings) - len(refusing):
+        said.append(Run(f"  ▲ {formats.several(notices, 'notice')}", "notice"))
     return (*said, Run(f"  {object_of(first)}: {title_of(first.code)}", "plain"))
 
 

@@ -14,6 +14,7 @@ from inspector.copying import copied_cell, copied_row
 from inspector.exporting import Exportable
 from inspector.keys import bind
 from inspector.messages import Loaded
+from inspector.navigation import Address
 from inspector.screens.place import Place, PlaceHelp
 from inspector.typeset.lines import line
 from inspector.viewing import view_value
@@ -117,11 +118,20 @@ class ArtifactsPlace(Place):
 
     # -- views ---------------------------------------------------------------------------------------
 
+    def address(self) -> Address:
+        return Address(self.NAME, None, self.view)
+
+    def show_view(self, view: str | None) -> None:
+        wanted = view or VIEWS[0]
+        if wanted in VIEWS and wanted != self.view:
+            self.view = wanted
+            if self.is_mounted:
+                self._show()
+                self.refresh_shell()
+
     def action_view(self, view: str) -> None:
-        if view in VIEWS and view != self.view:
-            self.view = view
-            self._show()
-            self.refresh_shell()
+        self.show_view(view)
+        self.inspector.places.history.replace(self.address())
 
     def action_next_view(self) -> None:
         self.action_view(VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)])

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.typeset.lines import Line, line
 from inspector.widgets.tall_list import TallList
+from inspector.widgets.tall_view import Spot
 
 __all__ = ["Entry", "Section", "SectionList"]
 
@@ -80,8 +81,17 @@ class SectionList(TallList):
         for index in range(len(self._rows)):
             if self._key(index) == key:
                 self.go_to(index)
+                self._with_heading(index)
                 return True
         return False
+
+    def _with_heading(self, index: int) -> None:
+        """The first entry of a section is not shown without what it is an entry of."""
+        room = self.page - self.height_of(index)
+        first = index > 0 and isinstance(self._rows[index - 1], Section)
+        if first and self.top == Spot(index, 0) and self.height_of(index - 1) <= room:
+            self.top = Spot(index - 1, 0)
+            self.settle()
 
     def restyle(self) -> None:
         self._lines.clear()

@@ -112,7 +112,7 @@ def _owner(asked: Asked, exists: bool | None, was_read: bool) -> _Said:
             return _Said("the profile has no owner rule")
         against = finding("owner-unruled", object=owner, expected="no owner", observed=repr(owner))
         return _Said("the profile has no owner rule", (against,))
-    place = f"a {rule.key} of {rule.principals}"
+    place = f"one of {rule.principals}.{rule.key}"
     if owner is None or not owner.strip():
         observed = "none" if owner is None else repr(owner)
         against = finding("owner-missing", object=rule.column, expected=place, observed=observed)

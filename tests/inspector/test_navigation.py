@@ -15,6 +15,7 @@ from inspector.navigation import Address, History
         Address("run", "a/b ?#%[x]\x1b", "timeline"),
         Address("tables", "caf\udce9"),
         Address("run", "日誌"),
+        Address("admission", None, "links"),
     ],
 )
 def test_an_address_survives_its_text(address: Address) -> None:
@@ -23,6 +24,11 @@ def test_an_address_survives_its_text(address: Address) -> None:
 
 def test_the_text_of_an_address_is_plain() -> None:
     assert str(Address("run", "a/b\x1b")) == "run/a%2Fb%1B"
+
+
+def test_a_view_needs_no_target() -> None:
+    assert str(Address("admission", None, "links")) == "admission//links"
+    assert Address.parse("runs/") == Address.parse("/runs") == Address("runs")
 
 
 @pytest.mark.parametrize("text", ["", "/", "a/b/c/d"])

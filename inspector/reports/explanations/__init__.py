@@ -15,7 +15,7 @@ from typing import Literal
 
 from inspector.reports.wrapped import wrapped
 
-__all__ = ["PARTS", "Page", "codes", "page", "page_lines", "page_shape", "similar"]
+__all__ = ["PARTS", "Page", "codes", "page", "page_lines", "page_shape", "similar", "title_of"]
 
 PARTS: tuple[tuple[str, str], ...] = (
     ("means", "what it means"),
@@ -99,6 +99,12 @@ def similar(word: str) -> tuple[str, ...]:
 
     within = [code for code in codes() if word and word.lower() in code]
     return tuple(dict.fromkeys([*within, *get_close_matches(word.lower(), codes(), 3)]))[:4]
+
+
+def title_of(code: str) -> str:
+    """A code in plain words: its page's title."""
+    told = page(code)
+    return told.title if told is not None else code.replace("-", " ")
 
 
 def page_shape(page: Page) -> dict[str, str]:

@@ -41,6 +41,27 @@ async def test_p_takes_a_name_a_path_and_says_what_is_wrong_with_one(tmp_path: P
         assert not place.query_one(FailurePanel).display
 
 
+async def test_tab_completes_the_path_of_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from persistence.profiles.catalogue import SHIPPED
+
+    store = desk(tmp_path)
+    (tmp_path / "documents").mkdir()
+    mine = tmp_path / "documents" / "ours-of-spring.toml"
+    mine.write_text((SHIPPED / "acme-desk-fresh-run.toml").read_text("utf-8"))
+    monkeypatch.chdir(tmp_path)
+    async with driven(store, "admission") as pilot:
+        place = place_of(pilot)
+        await press(pilot, "p", "tab", "d", "o", "c")
+        await press(pilot, "tab")
+        assert pilot.app.screen.query_one(Input).value == "documents/"
+        assert "ours-of-spring.toml" in screen_text(pilot)
+        await press(pilot, "o")
+        await press(pilot, "tab")
+        assert pilot.app.screen.query_one(Input).value == "documents/ours-of-spring.toml"
+        await press(pilot, "escape", "tab", "enter")
+        assert place.choice.profile is not None and place.report is not None
+
+
 async def test_a_profile_in_the_users_directory_is_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

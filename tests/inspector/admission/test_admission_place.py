@@ -47,7 +47,39 @@ async def test_choosing_a_profile_asks_and_the_owner_is_still_nobody(tmp_path: P
         place = await admit(pilot, owner=None)
         assert place.report is not None and not place.report.admitted
         assert [finding.code for finding in place.report.findings] == ["owner-missing"]
-        assert "w owner nobody yet" in screen_text(pilot)
+        assert place.report.findings[0].expected == "one of principals.id"
+        text = screen_text(pilot)
+        assert "w owner nobody yet" in text and "No owner was named  w chooses" in text
+
+
+async def test_the_verdict_counts_what_the_tab_counts(tmp_path: Path) -> None:
+    priority = "ALTER TABLE sessions ADD COLUMN priority TEXT NOT NULL DEFAULT ''"
+    store = changed(tmp_path, priority, "CREATE INDEX sessions_by_model ON sessions (model)")
+    async with driven(store, "admission") as pilot:
+        place = await admit(pilot)
+        text = screen_text(pilot)
+        assert place.report is not None and len(place.report.findings) == 2
+        assert "✗ refused: 1 finding  ▲ 1 notice  sessions.priority: " in text and "findings 2" in text
+
+
+async def test_the_first_finding_is_shown_with_the_table_it_is_about(tmp_path: Path) -> None:
+    store = changed(tmp_path, "ALTER TABLE sessions ADD COLUMN priority TEXT")
+    async with driven(store, "admission", size=(80, 24)) as pilot:
+        text = await press(pilot, "p", "enter")
+        assert place_of(pilot).findings.current is not None and "the store  1 finding" in text
+        text = await press(pilot, "w", "down", "down", "enter")
+        assert place_of(pilot).findings.current is not None and "sessions  1 finding" in text
+
+
+async def test_each_view_has_an_address(tmp_path: Path) -> None:
+    async with driven(desk(tmp_path), "admission//links") as pilot:
+        place = place_of(pilot)
+        await press(pilot, "p", "enter")
+        assert place.view == "links" and "its rows point there" in screen_text(pilot)
+        await press(pilot, "tab")
+        assert str(place.address()) == "admission//promises"
+        await press(pilot, "4", "left_square_bracket")
+        assert place_of(pilot) is place and place.view == "promises"
 
 
 async def test_admitted_in_one_line(tmp_path: Path) -> None:

@@ -55,6 +55,18 @@ async def test_v_goes_through_the_key_shapes(store: Path) -> None:
         assert place.view == "all"
 
 
+async def test_each_view_has_an_address(store: Path) -> None:
+    async with driven(store, "artifacts//session") as pilot:
+        place: Any = pilot.app.screen
+        assert place.view == "session" and place.grid.row_count == 2
+        await pilot.press("v")
+        await settled(pilot)
+        assert str(place.address()) == "artifacts//both"
+        await pilot.press("4", "left_square_bracket")
+        await settled(pilot)
+        assert pilot.app.screen is place and place.view == "both"
+
+
 async def test_enter_shows_the_content_as_a_tree(store: Path) -> None:
     async with driven(store, "artifacts") as pilot:
         await pilot.press("enter")

@@ -58,9 +58,10 @@ def test_a_store_that_is_not_admitted_says_all_of_it(command: Any, desk: Path) -
     assert done.status == 3 and done.err == ""
     assert "2 findings, 1 notice: column-extra (sessions.priority) first" in done.out
     for words in (
-        "\nsessions\n  ✗ priority  (column-extra)\n      expected    no such column\n",
-        "\n  ✗ nobody  (owner-unknown)\n",
-        "\n  ▲ quick  (index-plain)\n",
+        "\nsessions\n  ✗ priority  There is a column the profile does not know  (column-extra)\n",
+        "\n      expected    no such column\n",
+        "\n  ✗ nobody  The owner is not a principal of this store  (owner-unknown)\n",
+        "\n  ▲ quick  The indexes differ  (index-plain)\n",
         "what to do",
         "more: store-inspector explain column-extra",
         "\nreads\n",
@@ -96,7 +97,7 @@ def test_the_answer_as_markdown(command: Any, desk: Path) -> None:
     change(desk, "CREATE TRIGGER told AFTER INSERT ON sessions BEGIN\n  SELECT '```', 1;\nEND")
     done = command("admit", desk, "--profile", NAME, "--owner", "kim", "--markdown")
     assert done.status == 3 and done.out.startswith(f"## Admission of `{desk}`\n")
-    assert "#### ✗ `told` `trigger-extra`" in done.out
+    assert "#### ✗ `told` There is a trigger the profile does not know `trigger-extra`" in done.out
     assert "  ````\n  CREATE TRIGGER told" in done.out  # longer than what is inside
 
 
