@@ -102,6 +102,13 @@ class ExportScreen(Layer[None]):
     def _form_kept(self) -> None:
         self.query_one("#export-path", Input).focus()
 
+    def on_descendant_focus(self) -> None:
+        """Enter takes the form first and writes from the field: the line below says which it will be."""
+        listed = self.query_one("#forms", OptionList)
+        others = (("tab", "form and file"),) if listed.display else ()
+        enter = "take this form" if self.focused is listed else "write"
+        self.query_one("#layer-hint", Static).update(keys_hint(("enter", enter), *others, ("esc", "cancel")))
+
     @on(Input.Changed, "#export-path")
     def _path_changed(self) -> None:
         self._replace = None

@@ -79,6 +79,22 @@ async def test_json_says_where_it_comes_from(store: Path) -> None:
     assert body["count"] == 4 and body["complete"] is True and body["rows"][0] == {"id": 1, "v": "=1+1"}
 
 
+async def test_it_says_what_enter_does_next(store: Path) -> None:
+    app = InspectorApp(str(store), start_place="tables/t")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("e")
+        await settled(pilot)
+        hint = app.screen.query_one("#layer-hint")
+        assert "enter take this form" in str(hint.render()) and not list(Path.cwd().iterdir())
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "enter write" in str(hint.render()) and not list(Path.cwd().iterdir())
+        await pilot.press("shift+tab")
+        await settled(pilot)
+        assert "enter take this form" in str(hint.render())
+
+
 async def test_a_name_that_belongs_to_the_store_is_refused(store: Path) -> None:
     before = store.read_bytes()
     app = InspectorApp(str(store), start_place="tables/t")
