@@ -1,4 +1,4 @@
-"""What `doctor` says of a store, as data and in words. It grows: the rules of lineage and admission come."""
+"""What `doctor` says of a store, as data and in words."""
 
 from __future__ import annotations
 
@@ -143,7 +143,11 @@ def doctor_lines(facts: StoreFacts, report: LineageReport, *, trace: bool = Fals
         yield from _pairs([(safe.text(key), safe.cell(value)) for key, value in facts.meta])
     if facts.known_tables and facts.missing_tables:
         yield ""
-        yield "not in this store (an older release has no such tables)"
+        from persistence.schema.known import LINEAGE
+
+        foreign = facts.lineage is not None and facts.lineage != LINEAGE
+        why = "lionagi has them" if foreign else "an older release has no such tables"
+        yield f"not in this store ({why})"
         yield from _wrapped(facts.missing_tables)
     if trace:
         yield ""

@@ -220,7 +220,9 @@ def _report(
 def _structure(comparison: Comparison) -> RuleStep:
     refusing = sum(one.refuses for one in comparison.findings)
     held = sum(sum(counts.values()) for counts in comparison.holds.values())
-    answer = f"{refusing} differences" if refusing else f"yes: {held} declared facts hold"
+    answer = (
+        f"{refusing} difference{'s' * (refusing > 1)}" if refusing else f"yes: {held} declared facts hold"
+    )
     question = "Is the part of the store the operations depend on what the profile declares?"
     return RuleStep("compatibility", "structure", question, "ADR-0128 D2", answer, bool(refusing))
 

@@ -273,7 +273,7 @@ class Finding:
         where = ".".join(part for part in (self.table, self.object) if part)
         sides = (("expected", self.expected), ("observed", self.observed))
         said = "; ".join(f"{word} {side}" for word, side in sides if side is not None)
-        return ": ".join(part for part in (where, self.why, said) if part)
+        return ": ".join(part for part in (where, self.why.rstrip(".") if said else self.why, said) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,19 @@ def test_every_kind_of_store_is_reported_and_left_alone(
         assert ("✓ native" in done.out) != refused
         assert ("what to do" in done.out) == refused
         assert ("rules, native" in done.out) == (form == ["--trace"])
+
+
+def test_what_is_lacking_is_called_older_only_of_a_store_of_ours(command: Any, tmp_path: Path) -> None:
+    for name, application, words in (
+        ("own", "lionagi", "(an older release has no such tables)"),
+        ("foreign", "acme-desk", "(lionagi has them)"),
+    ):
+        (tmp_path / name).mkdir()
+        path = meta(complete(tmp_path / name), "lineage", application)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("DROP TABLE approval_evidence")
+            connection.commit()
+        assert f"not in this store {words}\n  approval_evidence" in command("doctor", path).out
 
 
 def test_no_such_store_is_4_and_nothing_is_made(command: Any, tmp_path: Path) -> None:

@@ -229,6 +229,12 @@ def test_the_default_of_the_owner_column_is_an_owner_only_when_it_is_named(tmp_p
     assert first(admitted(path, owner=None))[0] == "owner-missing"
 
 
+def test_a_finding_in_one_line_reads_as_one_sentence(tmp_path: Path) -> None:
+    (found,) = admitted(build(tmp_path / "store.db"), owner=None).findings
+    assert found.sentence.startswith("owner_id: Rows of this store belong to a principal")
+    assert found.sentence.endswith("is never taken for one: expected one of principals.id; observed none")
+
+
 def test_an_owner_is_compared_exactly_whatever_the_principals_key_does(tmp_path: Path) -> None:
     path = build(tmp_path / "store.db", variants()["owner-case-nocase-key"])
     assert "owner-unknown" in {one.code for one in admitted(path, owner="KIM").findings}
