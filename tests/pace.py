@@ -2,7 +2,8 @@
 
 Textual's pilot takes the process for idle once 20 ms have passed almost without work, after every key and
 pause: a little longer than one frame lasts. Frames are made shorter here, and the waiting with them; what is
-waited for stays the same. And a sheet that was parsed once is not parsed again for the next application.
+waited for stays the same. A sheet that was parsed once is not parsed again for the next application. And what
+nobody looks at is not drawn: where there is no terminal, a screen is drawn whenever the pilot has paused.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import pytest
 import textual._wait as waiting
 from textual import constants
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
+from textual.screen import Screen
 
 _FASTER = 4
 
@@ -33,6 +36,29 @@ def _parse_once(sheet: Stylesheet, css: str, *where: Any, **more: Any) -> Any:
 
 
 Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+
+_draw = Screen._compositor_refresh
+_pause = Pilot.pause
+
+
+def _draw_for_a_terminal(screen: Screen[Any]) -> None:
+    app = screen.app
+    if app.is_headless and screen is app.screen:
+        screen._dirty_widgets.clear()  # the compositor remembers where they are
+        app._update_mouse_over(screen)
+    else:
+        _draw(screen)
+
+
+async def _pause_and_draw(pilot: Pilot[Any], delay: float | None = None) -> None:
+    await _pause(pilot, delay)
+    screen = pilot.app.screen
+    if screen.is_attached and screen._compositor._dirty_regions:
+        _draw(screen)
+
+
+Screen._compositor_refresh = _draw_for_a_terminal  # type: ignore[method-assign]
+Pilot.pause = _pause_and_draw  # type: ignore[method-assign]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
