@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,9 @@ __all__ = ["TableCounts", "count_tables", "counts_of"]
 
 CHEAP = 0.5  # seconds: counting that takes no longer is done again whenever the store moved
 OLD = 60.0  # seconds after which a longer count is worth doing again
+TELL = (
+    0.1  # seconds between two reports: nobody reads thirty counts one by one, and each draws the list again
+)
 
 
 class TableCounts:
@@ -69,10 +73,13 @@ async def count_tables(db: StateDB, report: Report) -> None:
     counts = counts_of(db)
     counts.begin()
     complete = False
+    told = monotonic()
     try:
         async for count in db.counts():
             counts.add(count)
-            report(Progress(len(counts.known), what="tables"))
+            if monotonic() - told >= TELL:
+                report(Progress(len(counts.known), what="tables"))
+                told = monotonic()
         complete = True
     finally:
         counts.end(complete=complete)
