@@ -95,8 +95,8 @@ def the_desk_at_work(path: Path) -> Iterator[None]:
         started = [
             stack.enter_context(subprocess.Popen([*base, *words], stdout=subprocess.DEVNULL))
             for words in (
-                ("write", os.fspath(path), "--pause", "0.01"),
-                ("checkpoint", os.fspath(path), "--pause", "0.02"),
+                ("write", os.fspath(path), "--pause", "0.02"),
+                ("checkpoint", os.fspath(path), "--pause", "0.04"),
             )
         ]
         try:

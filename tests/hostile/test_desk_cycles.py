@@ -17,14 +17,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.adr("0128-A3-01", "0128-A3-02", "0128-A3-05", "0128-A3-06", "0128-D8-16", "0128-D8-19")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and kills")
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_two_hundred_kills_beside_the_desk(part: int) -> None:
-    """Fifty in each part, on a store of its own."""
-    command = [sys.executable, "-m", "tests.hostile.desk_cycles", "--count", "50", "--seed", str(part)]
+    """A hundred in each part, fifty on a store."""
+    command = [sys.executable, "-m", "tests.hostile.desk_cycles", "--count", "100", "--seed", str(part)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
-    last = re.search(r"50 kills, (\d+) sessions and (\d+) messages told of", done.stdout)
-    assert last is not None and int(last[1]) > 20 and int(last[2]) > 50, done.stdout
+    last = re.search(r"100 kills, (\d+) sessions and (\d+) messages told of", done.stdout)
+    assert last is not None and int(last[1]) > 40 and int(last[2]) > 100, done.stdout
 
 
 HALF = (
