@@ -9,11 +9,14 @@ nobody looks at is not drawn: where there is no terminal, a screen is drawn when
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 from typing import Any
 
 import pytest
 import textual._wait as waiting
+from _pytest import tmpdir
 from textual import constants
+from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -59,6 +62,28 @@ async def _pause_and_draw(pilot: Pilot[Any], delay: float | None = None) -> None
 
 Screen._compositor_refresh = _draw_for_a_terminal  # type: ignore[method-assign]
 Pilot.pause = _pause_and_draw  # type: ignore[method-assign]
+
+# A rule is looked up by what it is, a million times a test; Textual says the same with a function of its own.
+RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+_numbers: dict[tuple[Path, str], int] = {}
+
+
+def _next_folder(root: Path, prefix: str, mode: int = 0o700) -> Path:
+    """The next directory of a name. pytest would look through all that thousands of tests made before."""
+    number = _numbers.get((root, prefix), 0)
+    while True:
+        folder = root / f"{prefix}{number}"
+        number += 1
+        try:
+            folder.mkdir(mode=mode)
+        except FileExistsError:
+            continue
+        _numbers[root, prefix] = number
+        return folder
+
+
+tmpdir.make_numbered_dir = _next_folder  # type: ignore[attr-defined]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
