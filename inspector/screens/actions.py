@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 __all__ = ["ActionsPlace"]
 
 
+TYPICAL = 12
+"""Lines of a call in a long preview, for its scroll bar: counting them would lay out every one."""
+
+
+class _Told(SectionList):
+    def _whole(self) -> int:
+        return self.count * TYPICAL if self.count > 100 else super()._whole()
+
+
 class ActionsPlace(ActionsBase):
     AUTO_FOCUS = "#actions-list"
     ABOUT = PlaceHelp(
@@ -73,7 +82,7 @@ class ActionsPlace(ActionsBase):
     def compose_body(self) -> ComposeResult:
         yield PieceLine(id="actions-choice")
         yield GateSteps(id="actions-steps")
-        yield SectionList(id="actions-list")
+        yield _Told(id="actions-list")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -196,7 +205,7 @@ class ActionsPlace(ActionsBase):
         if passage.writing:
             return list(under_way(passage))
         if at is None:
-            return list(asking(passage))
+            return list(asking(passage, running=self.loads.running("gate")))
         out: list[Section] = []
         if passage.outcome is not None:
             out += ended(passage.outcome, str(at.gate.journal.path))

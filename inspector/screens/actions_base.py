@@ -171,6 +171,8 @@ class ActionsBase(Place):
         if asked is None:
             session.drop_passage()
             self.show()
+        elif session.location is None:
+            self.notify("open a store first: o", markup=False)
         elif session.begin(asked) is not None:
             self.ask()
 

@@ -47,8 +47,10 @@ class StoreChooser(Layer["StoreLocation"]):
     ]
     hint = keys_hint(("enter", "choose"), ("/", "type a name"), ("tab", "complete it"), ("esc", "as it was"))
 
-    def __init__(self, heading: str, but: StoreLocation | None) -> None:
+    def __init__(self, heading: str, but: StoreLocation | None, *, managed: bool = False) -> None:
+        """`managed`: what another application manages is offered first."""
         super().__init__()
+        self._managed = managed
         self.heading = Content.styled(heading, ".heading")
         self._but = but
         self._loads = Loader(self)
@@ -70,7 +72,7 @@ class StoreChooser(Layer["StoreLocation"]):
     def _loaded(self, message: Loaded) -> None:
         if not self._loads.takes(message):
             return
-        offered = list(_stores(message.value, self._but))
+        offered = list(_stores(message.value, self._but, self._managed))
         self._stores = [store for store, _ in offered]
         self.listed.add_options([Option(words, id=str(at)) for at, (_, words) in enumerate(offered)])
         self.listed.display = bool(offered)
@@ -112,10 +114,11 @@ class StoreChooser(Layer["StoreLocation"]):
         (self.listed.action_cursor_down if step > 0 else self.listed.action_cursor_up)()
 
 
-def _stores(found: Choices, but: StoreLocation | None) -> Iterator[tuple[str, Content]]:
+def _stores(found: Choices, but: StoreLocation | None, managed: bool) -> Iterator[tuple[str, Content]]:
     """(name to open it by, words) of each store that is there, once."""
     seen = set() if but is None else {_name_of(but)}
-    for card in found.cards:
+    first = [card for card in found.cards if managed and card.name.startswith("desk")]
+    for card in (*first, *found.cards):
         if card.store not in seen:
             seen.add(card.store)
             yield card.store, _words(safe.text(card.title), f"{card.file}  {card.holds}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -30,6 +32,10 @@ WAYS = {
     "owner": ("screen.choose('owner')", "w chooses it"),
     "admitted": ("screen.refresh", "r asks anew"),
 }
+
+
+_SIZE = re.compile(r", up to [\d,]+ statements")
+"""What is left out first where there is little room."""
 
 
 class GateSteps(Container):
@@ -75,7 +81,9 @@ class GateSteps(Container):
             says = _step(step, step is waiting, refusal)
             if step.name == "lineage" and lineage is not None:
                 says = _typing(step, lineage)
-            self.query_one(f"#step-{step.number}", PieceLine).show([Piece(says, way, tip, weight=0)])
+            short = _step(replace(step, says=_SIZE.sub("", step.says)), step is waiting, refusal)
+            piece = Piece(says, way, tip, weight=0, short=short if step.name == "preview" else None)
+            self.query_one(f"#step-{step.number}", PieceLine).show([piece])
         label, field = self.query_one("#step-6", PieceLine), self.field
         label.styles.width = "1fr" if lineage is None else label.pieces[0].width + 2
         if lineage is None and field.display:

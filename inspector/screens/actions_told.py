@@ -110,9 +110,13 @@ def _said(runs: Sequence[Run]) -> Build:
 # -- why it is shut ----------------------------------------------------------------------------------------
 
 
-def asking(passage: Passage) -> Iterator[Section]:
-    """Nothing is known yet; of a long run, how far it is read."""
+def asking(passage: Passage, *, running: bool) -> Iterator[Section]:
+    """Nothing is known yet; of a long run, how far it is read. Not `running`: it could not be asked."""
     told = passage.told
+    if not running:
+        said = (Run("the gate could not be asked; ", "quiet"), Run("r", "key"), Run(" tries again", "quiet"))
+        yield Section("asking", "", (Entry("asking", _said(said)),))
+        return
     words = (
         "the run is read, and the gate asked" if passage.asked.action == "copy-run" else "the gate is asked"
     )

@@ -190,7 +190,7 @@ class RunPlace(Place):
         """Chooses the managed store the run is copied into; its gate (0 Actions) is gone to."""
         from inspector.screens.actions_choice import StoreChooser
 
-        chooser = StoreChooser("into which managed store?", self.inspector.location)
+        chooser = StoreChooser("into which managed store?", self.inspector.location, managed=True)
         self.app.push_screen(chooser, self._copy_into)
 
     def _copy_into(self, target: StoreLocation | None) -> None:

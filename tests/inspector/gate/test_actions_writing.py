@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.actions.journal import Phase
+from inspector.screens import actions_preview
 from inspector.screens.actions_choice import FileChooser, LeaveOutChooser, RunChooser, StoreChooser
 from inspector.screens.runs import RunsPlace
 from tests.inspector.actions.managed import all_hold, desk, entries, marks, read_back, rows, source
@@ -136,6 +137,14 @@ async def test_a_source_that_cannot_be_opened_and_one_without_runs(store: Path, 
         text = await to_path(pilot, Path(":memory:"))
         assert isinstance(pilot.app.screen, StoreChooser) and "✗" in text
         await press(pilot, "escape", "escape")
+        # One that goes away between its choice and the gate.
+        gone = source(tmp_path / "gone.db", 1)
+        await press(pilot, "enter")
+        await to_path(pilot, gone)
+        gone.rename(tmp_path / "elsewhere.db")
+        text = await press(pilot, "enter")
+        assert "the gate could not be asked" in text and "no-such-store" in text
+        assert place_of(pilot).passage is not None and not passage_of(pilot).passable
     assert marks(store) == before
 
 
@@ -303,3 +312,31 @@ async def test_an_action_goes_on_while_another_place_is_looked_at(
         text = await ended(pilot)
         assert isinstance(pilot.app.screen, RunsPlace) and "the action has ended; 0 says how" in text
         assert "✓ done" in await press(pilot, "0")
+
+
+async def test_a_long_preview_is_laid_out_where_it_is_looked_at(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every call of a run of hundreds of messages: the list lays out what is in sight, and no more."""
+    laid: list[int] = []
+    whole = actions_preview.call_lines
+
+    def counted(call: Any, room: int, **more: Any) -> Any:
+        laid.append(1)
+        return whole(call, room, **more)
+
+    taken_from = source(tmp_path / "long.db", 300)
+    async with driven(store, "actions", allow_writes=True) as pilot:
+        await to_copy(pilot, taken_from)
+        place_of(pilot).listed.select("more")
+        monkeypatch.setattr(actions_preview, "call_lines", counted)
+        await press(pilot, "enter")
+        assert len(passage_of(pilot).brought.preview.calls) > 300  # type: ignore[union-attr]
+        text = await press(pilot, "G")
+        assert "commits status" in text and 0 < len(laid) < 120, len(laid)
+
+
+async def test_without_a_store_there_is_nothing_to_bring_to_a_gate() -> None:
+    async with driven(None, allow_writes=True) as pilot:
+        text = await press(pilot, "escape", "0", "enter")
+        assert "open a store first: o" in text and place_of(pilot).passage is None
