@@ -15,6 +15,7 @@ from textual.widgets import Input, TextArea
 
 import themes
 from inspector import safe, settings
+from inspector.colourless import colourless
 from inspector.messages import (
     GoTo,
     Loaded,
@@ -35,9 +36,10 @@ from persistence.errors import StoreError
 from persistence.location import StoreLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from textual.command import Provider
+    from textual.filter import LineFilter
 
     from inspector.clipboard import Copy
     from inspector.exporting import Exportable
@@ -112,6 +114,9 @@ class InspectorApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.role_defaults(self._other_theme())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return colourless(super().get_line_filters(), terminals=self.native_ansi_color)
 
     def _other_theme(self) -> Theme | None:
         name = getattr(self, "theme", None)
@@ -387,7 +392,7 @@ def run(
     if app.fault is not None:
         from inspector.fault import show_fault
 
-        show_fault(app.fault)
+        show_fault(app.fault, no_color=app.no_color)
         return 1
     if app.session.refusal is not None and app.session.opened is None:
         return app.session.refusal.exit_status

@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -19,8 +19,14 @@ from textual.widgets import Static
 
 import themes
 from inspector import places, safe
+from inspector.colourless import colourless
 from inspector.keys import bind
 from inspector.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.filter import LineFilter
 
 __all__ = ["FaultApp", "report", "show_fault"]
 
@@ -62,8 +68,9 @@ class FaultApp(App[None]):
     ]
     CSS = "#page { padding: 2 4; max-width: 90; }"
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: BaseException, *, no_color: bool = False) -> None:
         super().__init__()
+        self.no_color = self.no_color or no_color  # the application took NO_COLOR out of the environment
         self._error = error
         self._report = report(error)
         for theme in themes.load():
@@ -72,6 +79,9 @@ class FaultApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.role_defaults()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return colourless(super().get_line_filters(), terminals=self.native_ansi_color)
 
     def compose(self) -> ComposeResult:
         yield Static(self._page(), id="page")
@@ -114,9 +124,9 @@ class FaultApp(App[None]):
         self._close_messages_no_wait()
 
 
-def show_fault(error: BaseException) -> None:
+def show_fault(error: BaseException, *, no_color: bool = False) -> None:
     """Shows the page where there is a terminal, and says the same in a few lines on stderr."""
     if sys.__stdin__ is not None and sys.__stdin__.isatty():
-        FaultApp(error).run()
+        FaultApp(error, no_color=no_color).run()
     said = report(error)
     sys.stderr.write(f"store-inspector: this is our fault; please report it to {WHERE}\n\n{said}")
