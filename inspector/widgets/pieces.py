@@ -7,7 +7,7 @@ there is no room the least important are left out, and the last one left is cut.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,6 +21,10 @@ from inspector.typeset.lines import Line, clipped, line_width
 from inspector.widgets.role_style import role_style
 
 __all__ = ["Piece", "PieceFlow", "PieceLine", "laid_out"]
+
+WORTH_ITS_GAPS = 4
+"""From this weight on a piece is not left out while wide gaps can be made narrow for it (`SPARE`)."""
+NARROW = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,11 @@ class Piece:
         return line_width(self.text)
 
 
-def laid_out(pieces: Sequence[Piece], room: int) -> list[tuple[int, Piece]]:
-    """(column, piece) for the pieces that fit into `room` cells, left ones from 0, right ones to the end."""
+def laid_out(pieces: Sequence[Piece], room: int, *, spare: bool = False) -> list[tuple[int, Piece]]:
+    """(column, piece) for the pieces that fit into `room` cells, left ones from 0, right ones to the end.
+
+    `spare`: gaps are made narrow before a piece of the weight `WORTH_ITS_GAPS` is left out.
+    """
     kept = [piece for piece in pieces if piece.width]
 
     def needed(these: Iterable[Piece]) -> int:
@@ -55,16 +62,15 @@ def laid_out(pieces: Sequence[Piece], room: int) -> list[tuple[int, Piece]]:
         spoken = [piece for piece in kept if piece.short is not None]
         if spoken:
             last = min(spoken, key=lambda piece: piece.weight or 1_000)
-            at = kept.index(last)
-            kept[at] = Piece(
-                last.short or last.text, last.action, last.tip, last.weight, last.right, last.gap,
-                None, last.namespace,
-            )  # fmt: skip
+            kept[kept.index(last)] = replace(last, text=last.short or last.text, short=None)
             continue
         loose = [piece for piece in kept if piece.weight]
         if not loose:
             break
         lightest = min(piece.weight for piece in loose)
+        if spare and lightest >= WORTH_ITS_GAPS and any(piece.gap > NARROW for piece in kept):
+            kept = [replace(piece, gap=min(piece.gap, NARROW)) for piece in kept]
+            continue
         kept.remove(next(piece for piece in reversed(loose) if piece.weight == lightest))
     out: list[tuple[int, Piece]] = []
     column = 0
@@ -84,6 +90,8 @@ def laid_out(pieces: Sequence[Piece], room: int) -> list[tuple[int, Piece]]:
 class PieceLine(Widget):
     """One line of pieces with one cell of gutter on each side. Give it pieces with `show`."""
 
+    SPARE = False  # whether gaps give way before what matters (`laid_out`)
+
     DEFAULT_CSS = """
     PieceLine { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: clip; }
     """
@@ -102,7 +110,7 @@ class PieceLine(Widget):
         return self._pieces
 
     def laid(self) -> list[tuple[int, Piece]]:
-        return laid_out(self._pieces, self.content_size.width)
+        return laid_out(self._pieces, self.content_size.width, spare=self.SPARE)
 
     def render_line(self, y: int) -> Strip:
         return self._strip(sorted(self.laid(), key=lambda entry: entry[0]) if y == 0 else [])

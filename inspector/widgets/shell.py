@@ -35,6 +35,8 @@ class Rule(Widget):
 class StoreLine(PieceLine):
     """Whose store, how it is open, how it was read and when, and how big it is. Never scrolls away."""
 
+    SPARE = True
+
     def show_store(
         self,
         location: StoreLocation | None,
