@@ -21,7 +21,7 @@ from persistence.engines.statements import Statement, Steps
 from persistence.guard.writeset import Allowed, WriteSet, allowed, write_set
 from persistence.location import locate
 from persistence.profiles.closure import read
-from persistence.profiles.records import OwnerRule, Profile, WriteRule
+from persistence.profiles.records import Closure, OwnerRule, Profile, WriteRule
 
 OPERATIONS = ("create_progression", "insert_message", "persist_live_message", "insert_session_signal")
 CLOSURE = (
@@ -135,13 +135,22 @@ def managed(folder: Path, name: str = "desk.db") -> Path:
     return folder / name
 
 
-def profile(path: Path | None = None, **changes: Any) -> Profile:
-    """The kit's profile, with the closure of a store as it is."""
-    connection = sqlite3.connect(path or _managed())
+def _closure(path: Path) -> Closure:
+    connection = sqlite3.connect(path)
     try:
-        closure = read(connection, CLOSURE)
+        return read(connection, CLOSURE)
     finally:
         connection.close()
+
+
+@cache
+def _closure_of_managed() -> Closure:
+    return _closure(_managed())
+
+
+def profile(path: Path | None = None, **changes: Any) -> Profile:
+    """The kit's profile, with the closure of a store as it is."""
+    closure = _closure_of_managed() if path is None else _closure(path)
     written = {
         "progressions": (("id", "created_at", "collection", "owner_id"), ("collection",)),
         "messages": (_MESSAGE, ("content",)),
