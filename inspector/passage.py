@@ -92,7 +92,7 @@ class Passage:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The six steps: as they are while the gate can be passed, and after an action, when it is shut again;
+        """The six steps as they are while the gate can be passed, and after an action, when it is shut again;
         otherwise as they were seen last, which says why it is shut."""
         if self.brought is None:
             return steps_before(self.target, Choice(), allowed=self._allowed, policy=self._policy)

@@ -146,7 +146,7 @@ _WAYS = {
     "check": "every frame's salts and checksum",
     "immutable": "the file alone (immutable=1): no lock, no journal, no log, no index",
     "readonly_shm": "file and log through the index that is there, which is not written (readonly_shm=1)",
-    "shared lock": "the file by SQLite's shared lock, as its own readers do: whoever writes waited for a moment",
+    "shared lock": "the file by SQLite's shared lock, as its own readers do; a writer waited for a moment",
     "private copy": "a copy in a directory of this user's alone, recovered there",
     "snapshot": "one read-only transaction on the server",
 }
