@@ -135,7 +135,6 @@ class TablePlace(TablesBase):
         self.grid.display, self.structure.display = not structure, structure
         if had:
             (self.structure if structure else self.grid).focus()
-        self.tell_table()
         self._tell()
 
     def views(self) -> list[Piece]:
@@ -151,7 +150,15 @@ class TablePlace(TablesBase):
         where = safe.clip(where_words(self._view.where), 60)
         return [Piece(line(("only ", "quiet"), (where, "notice")), weight=7)] if where else []
 
+    def rows_of(self, table: str) -> str:
+        """The rows in sight know best: a live store has grown since its tables were counted."""
+        grid = self.grid
+        if grid.display and grid.source is not None and not self._view.where and grid.extent.complete:
+            return formats.count(grid.row_count)
+        return super().rows_of(table)
+
     def _tell(self) -> None:
+        self.tell_table()
         words = self.grid.words if self.grid.display else ""
         self.set_status(line((words, "quiet")) if words else ())
 

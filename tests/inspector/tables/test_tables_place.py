@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -361,3 +363,19 @@ async def test_nothing_of_the_store_changes(store: Path) -> None:
         await pilot.press("v", "r", "b", "escape")
         await settled(pilot)
     assert state() == before
+
+
+async def test_the_head_counts_what_is_shown_while_the_store_grows(store: Path) -> None:
+    async with app_on(store, "boats").run_test(size=(120, 40)) as pilot:
+        await ready(pilot)
+        rows = grid(pilot)
+        before = rows.row_count
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("INSERT INTO boats VALUES ('new', 'Latecomer', 1999, NULL)")
+            connection.commit()
+        source = rows.source
+        assert source is not None
+        place(pilot).loads.start("rows", source.refreshed)  # as following does
+        await ready(pilot)
+        assert rows.row_count == before + 1
+        assert f"{before + 1} rows" in text(pilot) and f"of {before + 1}" in text(pilot)
