@@ -153,7 +153,8 @@ class TablePlace(TablesBase):
     def rows_of(self, table: str) -> str:
         """The rows in sight know best: a live store has grown since its tables were counted."""
         grid = self.grid
-        if grid.display and grid.source is not None and not self._view.where and grid.extent.complete:
+        here = table == self.target and grid.display and grid.source is not None
+        if here and not self._view.where and grid.extent.complete:
             return formats.count(grid.row_count)
         return super().rows_of(table)
 

@@ -379,3 +379,5 @@ async def test_the_head_counts_what_is_shown_while_the_store_grows(store: Path) 
         await ready(pilot)
         assert rows.row_count == before + 1
         assert f"{before + 1} rows" in text(pilot) and f"of {before + 1}" in text(pilot)
+        (other,) = [line for line in text(pilot).splitlines() if line.lstrip().startswith("voyages ")]
+        assert other.split("\u2595")[0].split()[1] == "300"
