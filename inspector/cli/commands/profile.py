@@ -14,12 +14,12 @@ def command() -> None:
 
     A profile says which part of another application's store was checked, and what may be written into it.
     It is a TOML document, found by name in the user's directory (`config show` says where) and among the
-    shipped ones, or named by its path.
+    shipped ones, or named by its path. From a store to a profile: derive it, write every reason that says
+    TO FILL IN, and lint it until nothing is left.
 
     \b
-    From a store to a profile:
+    Examples:
       store-inspector profile derive managed.db --name desk > desk.toml
-      ... write the reasons that say TO FILL IN ...
       store-inspector profile lint desk.toml
       store-inspector admit managed.db --profile ./desk.toml --owner kim
     """
