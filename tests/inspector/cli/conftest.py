@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.cli import run
+from tests.gallery import copied_gallery
 
 
 @dataclass
@@ -44,11 +45,7 @@ def command(capfd: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture(scope="session")
 def built_gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from inspector.demo.session import build_gallery
-
-    folder = tmp_path_factory.mktemp("gallery")
-    build_gallery(folder, 1_795_953_600.0)
-    return folder
+    return copied_gallery(tmp_path_factory, tmp_path_factory.mktemp("gallery") / "stores")
 
 
 @pytest.fixture

@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 
 from inspector.demo.gallery import CARDS
-from inspector.demo.session import build_gallery
 from persistence.lineage import LineageReport, examine
 from persistence.location import locate
-
-CLOCK = 1_795_953_600.0
+from tests.gallery import copied_gallery
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_gallery(tmp_path_factory.mktemp("gallery"), CLOCK).folder
+    return copied_gallery(tmp_path_factory, tmp_path_factory.mktemp("gallery") / "stores")
 
 
 def report(folder: Path, name: str) -> LineageReport:

@@ -16,17 +16,15 @@ from inspector.app import InspectorApp
 from inspector.opened import OpenedStore
 from inspector.screens import lineage as place
 from persistence.lineage import LineageReport
+from tests.gallery import CLOCK, copied_gallery
 from tests.inspector.driving import settled
 
 SIZES = [(80, 24), (120, 40)]
-CLOCK = 1_795_953_600.0
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from inspector.demo.session import build_gallery
-
-    folder = build_gallery(tmp_path_factory.mktemp("gallery"), CLOCK).folder
+    folder = copied_gallery(tmp_path_factory, tmp_path_factory.mktemp("gallery") / "stores")
     for path in folder.iterdir():
         os.utime(path, (CLOCK - 900, CLOCK - 900))
     return folder

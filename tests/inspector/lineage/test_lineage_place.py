@@ -19,17 +19,14 @@ from inspector.screens.help import help_content
 from inspector.screens.lineage import LineagePlace
 from inspector.screens.page import PageScreen, StepScreen
 from inspector.screens.refused import RefusedPlace
+from tests.gallery import copied_gallery
 from tests.inspector.driving import CONTROLS, driven, screen_text, settled
 from tests.persistence.stores import make_store
-
-CLOCK = 1_795_953_600.0
 
 
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from inspector.demo.session import build_gallery
-
-    return build_gallery(tmp_path_factory.mktemp("gallery"), CLOCK).folder
+    return copied_gallery(tmp_path_factory, tmp_path_factory.mktemp("gallery") / "stores")
 
 
 def copied(gallery: Path, name: str, folder: Path) -> Path:

@@ -17,18 +17,16 @@ from textual.worker import WorkerCancelled
 
 from inspector import choices, recents
 from inspector.app import InspectorApp
-from inspector.demo.session import build_gallery
 from inspector.screens.open import OpenPlace
 from inspector.widgets.path_field import unwrapped
 from persistence.location import locate
-
-CLOCK = 1_795_953_600.0
+from tests.gallery import CLOCK, copied_gallery
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gallery whose place is the same in every run, as far as pictures show it."""
-    return build_gallery(tmp_path_factory.mktemp("open") / "gallery", CLOCK).folder
+    return copied_gallery(tmp_path_factory, tmp_path_factory.mktemp("open") / "gallery")
 
 
 @pytest.fixture(autouse=True)
