@@ -81,7 +81,7 @@ class Terminal:
         self.raw += got
         return bool(got)
 
-    def wait_for(self, text: str, seconds: float = 30.0) -> None:
+    def wait_for(self, text: str, seconds: float = 90.0) -> None:
         """Until the text has been written since the last key; AssertionError with the screen otherwise."""
         end = time.monotonic() + seconds
         while text not in _ESCAPES.sub(b"", self.raw[self._seen :]).decode("utf-8", "replace"):
@@ -105,7 +105,7 @@ class Terminal:
             os.write(self._master, KEYS.get(key, key).encode())
             self.settle(0.15, 3)
 
-    def ended(self, seconds: float = 20.0) -> int:
+    def ended(self, seconds: float = 60.0) -> int:
         """The exit code, once the program has ended by itself."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:
