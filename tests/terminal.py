@@ -81,7 +81,7 @@ class Terminal:
         self.raw += got
         return bool(got)
 
-    def wait_for(self, text: str, seconds: float = 90.0) -> None:
+    def wait_for(self, text: str, seconds: float = 60.0) -> None:
         """Until the text has been written since the last key; AssertionError with the screen otherwise."""
         end = time.monotonic() + seconds
         while text not in _ESCAPES.sub(b"", self.raw[self._seen :]).decode("utf-8", "replace"):
