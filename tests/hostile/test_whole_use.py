@@ -124,14 +124,14 @@ def walk(terminal: Terminal, exported: Path) -> None:
     terminal.settle()
     for key in ("8", "enter", "pagedown", "enter", "escape", "r"):
         terminal.press(key)
-        terminal.settle(0.6)  # traced it is slow, and a layer takes no key before it is there
+        terminal.settle(0.6, 2)  # traced it is slow, and a layer takes no key before it is there
     terminal.press("?")
     terminal.wait_for("keys here")  # in the help
-    terminal.settle(0.6)
+    terminal.settle(0.6, 2)
     terminal.press("escape")
-    terminal.settle(0.6)
+    terminal.settle(0.6, 2)
     terminal.press("4")
-    terminal.settle(0.6)
+    terminal.settle(0.6, 2)
     terminal.press("e")
     terminal.wait_for("write to a file")
     terminal.press("tab", "\x15", f"{exported}\r")
@@ -139,7 +139,7 @@ def walk(terminal: Terminal, exported: Path) -> None:
         if exported.exists():
             break
         terminal.read(0.1)
-    terminal.settle(1.0)  # the dialog closes, and what was written is told
+    terminal.settle(1.0, 2)  # the dialog closes, and what was written is told
     terminal.press("q")
 
 
