@@ -18,13 +18,14 @@ from persistence.basics import Notice, Route
 from persistence.errors import NotAStoreError, StoreDamagedError, StoreMissingError, StoreMovedError
 from persistence.magic import HEAD, looks_like
 
-__all__ = ["Answer", "Opening", "Sight", "answer", "look", "opening"]
+__all__ = ["Answer", "Opening", "Sight", "answer", "look", "opening", "restless"]
 
 LONGEST_PATH = 500
 """Bytes of a path that SQLite opens with room for its sidecars' names (its limit is 512)."""
 
 
 _LOOKS = 20
+_SHARED_INDEX = "mode=ro&readonly_shm=1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,19 @@ def opening(sight: Sight) -> Opening:
     if not sight.log:
         return Opening(Route.SETTLED, "mode=ro&immutable=1", "", found)
     if sight.index:
-        return Opening(Route.LIVE_LOG, "mode=ro&readonly_shm=1", "", found)
+        return Opening(Route.LIVE_LOG, _SHARED_INDEX, "", found)
     return replace(copy("its write-ahead log has no readable index"), passing=True)
+
+
+def restless(sight: Sight, plan: Opening) -> Opening:
+    """How a store that was settled, and moved under the read, is opened when a program still has it open.
+
+    A program that empties its log after every few commits leaves a store that is settled each time it is
+    looked at and never for as long as a read takes. Its index is there all that time: it is read as live.
+    """
+    if plan.route is Route.SETTLED and sight.index and sight.log is not None:
+        return replace(plan, route=Route.LIVE_LOG, query=_SHARED_INDEX)
+    return plan
 
 
 def answer(route: Route, error: str, *, moved: bool) -> Answer:

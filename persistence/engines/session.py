@@ -38,6 +38,10 @@ T = TypeVar("T")
 TRIES = 20
 """How often a read is begun again, at most, when the store moved under it."""
 
+_RESTLESS = 4
+"""Settled states that moved under a read, with the log there each time, after which a store in use is read
+as live. One whose log comes and goes belongs to a writer that opens, commits and closes: see `_YOUNG`."""
+
 _AGAIN = 4  # how often a state is asked again before the store is read by copy
 _LONGEST_WAIT = 10.0  # seconds for a store that is busy, when there is no deadline
 _YOUNG = 0.05
@@ -172,6 +176,7 @@ class Session:
         self._copy: PrivateCopy | None = None
         self._gate: Gate | None = None
         self._answers = 0
+        self._unsettled = 0
 
     # -- reading ------------------------------------------------------------------------------------
 
@@ -207,6 +212,7 @@ class Session:
                     self._answers += 1
                     return result
                 self.close()
+            self._unsettled += self._route is Route.SETTLED
             time.sleep(min(0.001 * attempt, 0.02))
         raise self._moving()
 
@@ -266,6 +272,10 @@ class Session:
                 if busy is not None and time.monotonic() > patience:
                     raise fault(busy, self.display) from busy
                 now, plan, sight = self._state()
+                if now.log is None:
+                    self._unsettled = 0
+                elif self._unsettled >= _RESTLESS and self._somebody_has(sight):
+                    plan = routes.restless(sight, plan)
                 if time.monotonic() < settling and (
                     _young(now, sight)
                     if plan.route is Route.LIVE_LOG

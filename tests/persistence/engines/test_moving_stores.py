@@ -94,6 +94,33 @@ async def test_a_store_that_moves_under_every_read_is_given_up(tmp_path: Path, s
     assert runs == 20 and caught.value.exit_status == 4
 
 
+async def test_a_store_whose_log_is_emptied_after_every_commit_is_read_as_live(tmp_path: Path) -> None:
+    """It looks settled each time it is looked at, and never is for as long as a read takes."""
+    store = make(tmp_path / "s.db")
+    routes: list[Route] = []
+    with writer(store, "PRAGMA busy_timeout=0") as other:
+
+        def commit() -> None:
+            other.do("INSERT INTO t (b) VALUES ('meanwhile')")
+            other.ask("PRAGMA wal_checkpoint(TRUNCATE)")  # cannot, while it is read as live
+
+        commit()
+        meanwhile = on_the_loops_thread(commit)
+
+        def read(driver: sqlite3.Connection) -> int:
+            rows = int(driver.execute("SELECT count(*) FROM t").fetchone()[0])
+            routes.append(snapshot.info.route)
+            meanwhile()
+            assert driver.execute("SELECT count(*) FROM t").fetchone() == (rows,)
+            return rows
+
+        async with reader_of(store).snapshot() as snapshot:
+            assert await snapshot.on_driver(read) == ROWS + len(routes)
+        assert routes == [Route.SETTLED] * session._RESTLESS + [Route.LIVE_LOG]
+        other.close()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.db"]
+
+
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 async def test_a_file_replaced_during_a_read_is_not_shown(tmp_path: Path, mode: str) -> None:
     """The read was of a file that has this name no longer (exomem PR 246)."""
