@@ -7,7 +7,8 @@ answers (DESIGN 10) all show these same fields. A remedy never advises deleting 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 __all__ = [
     "ArtifactPathError",
@@ -86,8 +87,26 @@ class StoreError(Exception):
             "committed": list(self.committed),
         }
 
+    def after(self, committed: Iterable[str]) -> Self:
+        """The same error, met after these were committed: it names them, and what it says of nothing written is
+        said of its own operation alone. One that names what was committed is left as it is."""
+        before = tuple(committed)
+        if before and not self.committed:
+            self.committed = before
+            self.message = _of_this_alone(self.message)
+            self.remedy = None if self.remedy is None else _of_this_alone(self.remedy)
+            self.args = (self.message, *self.args[1:])
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.message, dict(self.__dict__))
+
+
+def _of_this_alone(words: str) -> str:
+    for done in ("written", "done"):
+        for nothing in ("Nothing", "nothing"):
+            words = words.replace(f"{nothing} was {done}", f"{nothing} of this operation was {done}")
+    return words
 
 
 def _rebuild(kind: type[StoreError], message: str, state: dict[str, Any]) -> StoreError:

@@ -144,8 +144,9 @@ class RunRecorder:
         self._raise_failed()
         try:
             await self._live.add(message, system=system)
-        except StateCompatibilityRefused as error:
-            raise self._told(error) from None
+        except StoreError as error:
+            self._told(error)
+            raise
         self._raise_failed()
 
     async def _keep(self, message: LiveMessage) -> None:
@@ -294,9 +295,11 @@ class RunRecorder:
 
         try:
             return await retried(lambda: to_its_end(one()), patience=self.patience)
-        except StateCompatibilityRefused as error:
-            self._failed = self._failed or error
-            raise self._told(error) from None
+        except StoreError as error:
+            if isinstance(error, StateCompatibilityRefused):
+                self._failed = self._failed or error
+            self._told(error)
+            raise
 
     async def _tell(self, kind: RunEventKind, details: Mapping[str, Any]) -> None:
         event = RunEvent(kind, self.session_id, self.branch_id, self.db, details=details)
@@ -308,10 +311,8 @@ class RunRecorder:
             raise self._told(failed)
 
     def _told(self, error: T) -> T:
-        """A refusal names what this handle had committed before it."""
-        if isinstance(error, StateCompatibilityRefused) and not error.committed:
-            error.committed = tuple(self.db.committed)
-        return error
+        """An error names what this handle had committed before it."""
+        return error.after(self.db.committed) if isinstance(error, StoreError) else error
 
 
 @asynccontextmanager

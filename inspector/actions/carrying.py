@@ -59,6 +59,7 @@ async def carry_out(plan: Plan, db: StateDB, told: Callable[[Told], None] | None
         why = "interrupted by the person who started it"
         return await carrier.stopped("interrupted", "cancelled", why, error)
     except StoreError as error:
+        error.after(str(phase) for phase in carrier.phases)
         return await carrier.stopped("refused", *_as_what(error), error)
     except Exception as error:
         return await carrier.stopped(
@@ -115,8 +116,12 @@ class _Carrier:
 
     def outcome(self, event: Event, error: BaseException | None = None, stands: str | None = None) -> Outcome:
         seconds = time.monotonic() - self._begun
-        committed = tuple(Phase(name, count) for name, count in self._db.committed.items())
-        return Outcome(event, self._plan.run, committed, seconds, error, stands)
+        return Outcome(event, self._plan.run, self.phases, seconds, error, stands)
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """What is committed so far."""
+        return tuple(Phase(name, count) for name, count in self._db.committed.items())
 
 
 def _only(calls: Sequence[Call], operation: str) -> list[Call]:

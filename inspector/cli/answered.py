@@ -1,4 +1,4 @@
-"""An answer that already says what went wrong: the JSON object was open when it did."""
+"""Errors that come after something: after an answer was begun, or after a part of an action was committed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from typing import Any
 
 from persistence.errors import StoreError
 
-__all__ = ["Answered", "place_of", "refusal_of"]
+__all__ = ["Answered", "HalfWay", "place_of", "refusal_of"]
 
 
 class Answered(Exception):
     """The answer is complete on stdout, its `refusal` included; what is left is the exit code and stderr."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class HalfWay(Exception):
+    """A fault of the program's own in the middle of an action: what was committed is told already."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))

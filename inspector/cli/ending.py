@@ -79,11 +79,14 @@ def _parsed(arguments: Sequence[str], as_json: bool) -> int:
 
 
 def _failed(error: Exception, as_json: bool) -> int:
-    from inspector.cli.answered import Answered
+    from inspector.cli.answered import Answered, HalfWay
 
     if isinstance(error, Answered):
         error, as_json = error.error, False
-    return _refused(error, as_json) if isinstance(error, StoreError) else _our_fault(error, as_json)
+    half_way = isinstance(error, HalfWay)
+    if isinstance(error, HalfWay):
+        error = error.error
+    return _refused(error, as_json) if isinstance(error, StoreError) else _our_fault(error, as_json, half_way)
 
 
 def _usage(error: Any, as_json: bool) -> int:
@@ -108,7 +111,7 @@ def _refused(error: StoreError, as_json: bool) -> int:
     return error.exit_status
 
 
-def _our_fault(error: Exception, as_json: bool) -> int:
+def _our_fault(error: Exception, as_json: bool, half_way: bool = False) -> int:
     from inspector import safe
     from inspector.cli.answered import place_of, refusal_of
 
@@ -119,8 +122,9 @@ def _our_fault(error: Exception, as_json: bool) -> int:
     if as_json:
         _print_refusal(refusal_of(error))
     what = f"{type(error).__name__} at {place_of(error)}"
+    store = "which holds what is told above" if half_way else "which is as it was"
     _say(
-        f"store-inspector: this is our fault, not the store's, which is as it was: {safe.text(what)}. "
+        f"store-inspector: this is our fault, not the store's, {store}: {safe.text(what)}. "
         "To report it, send what the same command prints with STORE_INSPECTOR_TRACEBACK=1."
     )
     return 1

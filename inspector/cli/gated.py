@@ -151,7 +151,7 @@ def _told(gate: Gate) -> _Told:
 
 def _end(told: _Told, outcome: Outcome, asked: Asked, *, preview: bool) -> int:
     """Prints the answer and returns the exit code."""
-    from inspector.cli.answered import Answered
+    from inspector.cli.answered import Answered, HalfWay
     from inspector.reports import actions
 
     if asked.as_json:
@@ -164,9 +164,12 @@ def _end(told: _Told, outcome: Outcome, asked: Asked, *, preview: bool) -> int:
         for line in actions.outcome_lines(outcome):
             say(line)
     if isinstance(outcome.error, Exception):
+        error = outcome.error
+        if outcome.committed and outcome.event == "failed":
+            error = HalfWay(error)
         if asked.as_json:
-            raise Answered(outcome.error) from outcome.error
-        raise outcome.error
+            error = Answered(error)
+        raise error
     return 0
 
 

@@ -279,8 +279,11 @@ def _words(outcome: Outcome) -> tuple[str, str, str]:
             return "○", "notice", f"stopped: {count} are in the store, and stay there"
         case "interrupted":
             return "○", "notice", "stopped: nothing was written"
-        case _ if outcome.committed:
-            return "✗", "refuse", f"refused half-way: {count} are in the store, and stay there"
+        case event if outcome.committed:
+            how = "refused" if event == "refused" else "stopped"
+            return "✗", "refuse", f"{how} half-way: {count} are in the store, and stay there"
+        case "failed":
+            return "✗", "refuse", "stopped by a fault of the program: nothing was written"
         case _:
             return "✗", "refuse", "refused: nothing was written"
 

@@ -12,7 +12,7 @@ import pytest
 
 from persistence import StateCompatibilityRefused, StateDB, StoreError
 from persistence.writing.surface import RecordWrites, StoreWrites
-from tests.managed import Spied, dump, live, make_run, profile_of, shipped, stamps
+from tests.managed import Spied, dump, live, make_run, message, profile_of, shipped, stamps
 
 SURFACE = [
     name
@@ -252,8 +252,28 @@ async def test_what_was_committed_before_is_told(desk: Path) -> None:
             await RunRecorder(db, session_id="s").begin()
         assert caught.value.operation == "create_branch"
         assert caught.value.committed == ("progression", "session")
+        assert "othing of this operation was done" in caught.value.message
         session = await db.get_session("s")
         assert session is not None and session["status"] == "failed"
+
+
+@pytest.mark.adr("0128-D6-25")
+async def test_no_error_half_way_says_that_nothing_was_written(desk: Path) -> None:
+    """Of whatever type: what it says of nothing written is said of its own operation."""
+    from persistence.runs import RunRecorder
+
+    async with StateDB(desk, profile=shipped(), owner="kim") as db:
+        run = RunRecorder(db)
+        await run.begin()
+        for spoiled, code in (({"created_at": "never"}, "value-refused"), ({"id": "lee-msg"}, "id-taken")):
+            with pytest.raises(StoreError) as caught:
+                await run.message(message("m") | spoiled)
+            error = caught.value
+            assert error.code == code and error.committed == ("progression", "session", "branch")
+            said = f"{error} {error.message} {error.remedy}"
+            assert "nothing was written" not in said.lower()
+            assert "othing of this operation was written" in said
+            assert pickle.loads(pickle.dumps(error)).as_dict() == error.as_dict()
 
 
 @pytest.mark.adr("0128-D1-12")

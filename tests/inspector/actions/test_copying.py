@@ -171,6 +171,9 @@ async def test_an_id_taken_after_the_preview_is_refused_half_way(store: Path, ta
     assert isinstance(outcome.error, StateCompatibilityRefused) and outcome.error.code == "id-taken"
     assert outcome.committed == (Phase("message", 2),)
     assert outcome.stands == "No session was made, so no reader sees anything of it."
+    # Two messages are there: it says nothing of nothing written but of its own operation.
+    assert outcome.error.committed == ("message x2",)
+    assert "Nothing of this operation was written" in outcome.error.message
     begun, refused = entries(store.parent.parent / "state")
     assert refused.committed == outcome.committed and refused.id == begun.id
     assert refused.refusal is not None and refused.refusal["committed"] == ["message x2"]

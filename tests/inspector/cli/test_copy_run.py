@@ -71,12 +71,29 @@ def test_a_refusal_half_way_says_what_was_committed(
     assert done.status == 3
     assert "refused half-way; what follows of run s001 is in the store" in done.err
     assert "committed  message x6, progression x3" in done.err and "No session was made" in done.err
+    assert "othing was written" not in done.err and "Nothing of this operation was written" in done.err
     other = managed_store(store.parent.parent / "b")
     as_json = command("copy-run", taken_from, "s001", "--into", other, *AS_KIM, *GO, "--json")
     assert as_json.status == 3
     assert as_json.json["refusal"]["committed"] == ["message x6", "progression x3"]
     assert as_json.json["outcome"]["stands"].startswith("No session was made")
     assert [each.event for each in entries(own_places / "state")] == ["begun", "refused"] * 2
+
+
+def test_a_fault_of_our_own_half_way_does_not_say_that_the_store_is_as_it_was(
+    command: Any, store: Path, taken_from: Path, own_places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from persistence.statedb import StateDB
+
+    async def broken(self: StateDB, *_: Any) -> None:
+        raise RuntimeError("made for this test")
+
+    monkeypatch.setattr(StateDB, "create_session", broken)
+    done = command("copy-run", taken_from, "s001", "--into", store, *AS_KIM, *GO)
+    assert done.status == 1 and "stopped half-way" in done.err and "committed  message x6" in done.err
+    assert "our fault" in done.err and "as it was" not in done.err and "what is told above" in done.err
+    (_, failed) = entries(own_places / "state")
+    assert failed.event == "failed" and failed.refusal is not None
 
 
 def test_usage(command: Any, store: Path, taken_from: Path) -> None:
