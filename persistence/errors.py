@@ -88,8 +88,8 @@ class StoreError(Exception):
         }
 
     def after(self, committed: Iterable[str]) -> Self:
-        """The same error, met after these were committed: it names them, and what it says of nothing written is
-        said of its own operation alone. One that names what was committed is left as it is."""
+        """The same error, met after these were committed: it names them, and what it says of nothing
+        written is said of its own operation alone. One that names what was committed stays as it is."""
         before = tuple(committed)
         if before and not self.committed:
             self.committed = before

@@ -18,7 +18,7 @@ from inspector.actions.journal import Entry, Event, Journal, JournalError
 from inspector.actions.plan import Action, Plan, Told
 from inspector.actions.policy import WritePolicy
 from inspector.actions.preview import DETAILED, Preview, make_preview
-from persistence.errors import StateCompatibilityRefused, StoreError
+from persistence.errors import BusyError, StateCompatibilityRefused, StoreError, StoreMovedError
 from persistence.retrying import to_its_end
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ class Gate:
             self.report = await asyncio.to_thread(
                 lambda: admit(self.target, profile, owner=self.owner, operations=wanted)
             )
-            if attempt + 1 == TRIES or not any(each.code == UNREAD for each in self.report.refusing):
+            unread = any(each.code == UNREAD for each in self.report.refusing)
+            # A busy one was waited for already.
+            if attempt + 1 == TRIES or not unread or isinstance(self.report.passing, BusyError):
                 break
             await asyncio.sleep(PAUSE)
         return self.report
@@ -282,8 +284,9 @@ async def _opened(db: StateDB) -> None:
     for attempt in range(TRIES):
         try:
             await db.open()
-        except StateCompatibilityRefused as error:
-            if error.code != UNREAD or attempt + 1 == TRIES:
+        except (StateCompatibilityRefused, StoreMovedError) as error:
+            moved = isinstance(error, StoreMovedError)
+            if not (moved or error.code == UNREAD) or attempt + 1 == TRIES:
                 raise
             await asyncio.sleep(PAUSE)
         else:

@@ -116,7 +116,10 @@ def _admitted(gate: Gate) -> Found:
     if gate.report is None:
         return None, "not asked yet whether the store is admitted", None
     if not gate.report.admitted:
-        return False, f"not admitted: {_several(len(gate.report.refusing))}", _check(gate.report)
+        passing = gate.report.passing is not None
+        says = "not known yet whether it is admitted" if passing else "not admitted"
+        says += "" if passing else f": {_several(len(gate.report.refusing))}"
+        return False, says, _check(gate.report)
     when = "" if gate.report.read is None else f", {_clock(gate.report.read.at)}"
     cookie = "" if gate.report.cookie is None else f", schema cookie {gate.report.cookie}"
     return True, f"admitted now{when}{cookie}", None
@@ -157,6 +160,8 @@ def _named(gate: Gate) -> Found:
 
 
 def _check(report: AdmissionReport) -> StoreError | None:
+    if report.passing is not None:
+        return report.passing
     try:
         report.check()
     except StateCompatibilityRefused as error:

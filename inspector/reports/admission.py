@@ -52,6 +52,9 @@ def verdict(report: AdmissionReport) -> str:
     if not refusing:
         owner = f", as {safe.text(report.owner)}" if report.owner is not None else ""
         return f"admitted {under}{owner}{more}"
+    passing = report.passing
+    if passing is not None:
+        return f"not known whether it is admitted {under}: {safe.text(passing.message)}"
     first = refusing[0]
     where = ".".join(safe.text(part, limit=60) for part in (first.table, first.object) if part)
     named = f": {first.code}{f' ({where})' if where else ''}"
@@ -60,9 +63,11 @@ def verdict(report: AdmissionReport) -> str:
 
 
 def exit_status(report: AdmissionReport) -> int:
-    """0 when the store is admitted, 4 when there is no such store, else 3."""
+    """0 when the store is admitted, 4 when there is no such store or it was busy, else 3."""
     if report.admitted:
         return 0
+    if report.passing is not None:
+        return report.passing.exit_status
     return 4 if any(one.code == "no-store" for one in report.findings) else 3
 
 
@@ -150,11 +155,11 @@ def verdict_shape(report: AdmissionReport) -> dict[str, Any]:
 
 def _refusal(report: AdmissionReport) -> dict[str, Any] | None:
     from inspector.reports import shapes
-    from persistence.errors import StateCompatibilityRefused
+    from persistence.errors import StoreError
 
     try:
         report.check()
-    except StateCompatibilityRefused as refusal:
+    except StoreError as refusal:
         found: dict[str, Any] = shapes.value(refusal.as_dict())
         return found
     return None

@@ -72,6 +72,9 @@ def verdict(report: AdmissionReport) -> Line:
             said.append(Run(f"  ▲ {formats.several(notices, 'notice')}", "notice"))
         return tuple(said)
     refusing = report.refusing
+    if report.passing is not None:
+        said = [Run("? not known", "notice"), Run(f"  {safe.text(report.passing.message)}  ", "plain")]
+        return (*said, Run("r", "key"), Run(" asks again", "quiet"))
     first = refusing[0]
     said = [Run(f"✗ refused: {formats.several(len(refusing), 'finding')}", "refuse")]
     if notices := len(report.findings) - len(refusing):

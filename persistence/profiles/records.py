@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from persistence.basics import Notice, ReadInfo
-from persistence.errors import StateCompatibilityRefused
+from persistence.errors import BusyError, StateCompatibilityRefused, StoreError, StoreMovedError
 from persistence.lineage.report import ReadStep, RuleStep
 
 __all__ = [
@@ -310,12 +310,29 @@ class AdmissionReport:
     def refusing(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.refuses)
 
+    @property
+    def passing(self) -> StoreError | None:
+        """BusyError or StoreMovedError when all that speaks against the store is that it could not be read at
+        this moment: that is no answer, and the next moment has another one."""
+        refusing = self.refusing
+        if not refusing or not all(_passes(one) for one in refusing):
+            return None
+        return _PASSING[str(refusing[0].object)](
+            refusing[0].observed or "The store could not be read at this moment.",
+            where=self.store,
+            remedy="Try again in a moment. Nothing is wrong with the store.",
+        )
+
     def check(self, operation: str = "open") -> None:
-        """Raises StateCompatibilityRefused, naming the first finding that refuses, unless admitted."""
+        """Raises StateCompatibilityRefused, naming the first finding that refuses, unless admitted; BusyError
+        or StoreMovedError where only the moment refuses (`passing`)."""
         refusing = self.refusing
         if not refusing:
             return
-        first = refusing[0]
+        passing = self.passing
+        if passing is not None:
+            raise passing
+        first = next(one for one in refusing if not _passes(one))
         more = f" ({len(refusing) - 1} more)" if len(refusing) > 1 else ""
         raise StateCompatibilityRefused(
             f"The store is not admitted: {first.sentence}{more}",
@@ -330,6 +347,14 @@ class AdmissionReport:
             observed=first.observed,
             remedy=first.remedy,
         )
+
+
+_PASSING: Mapping[str, type[StoreError]] = {"busy": BusyError, "store-moving": StoreMovedError}
+
+
+def _passes(finding: Finding) -> bool:
+    """Whether it is only of this moment: the store was busy, or kept moving while it was read."""
+    return finding.code == "store-unread" and finding.object in _PASSING
 
 
 def key_of(*columns: str, rowid: bool = False) -> KeyShape:

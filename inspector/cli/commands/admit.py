@@ -43,7 +43,7 @@ def command(
       store-inspector admit managed.db --profile acme-desk-fresh-run@1 --owner kim --markdown > ticket.md
 
     \b
-    Exit codes: 0 admitted, 3 not admitted, 4 no such store.
+    Exit codes: 0 admitted, 3 not admitted, 4 no such store or busy.
     """
     from inspector.cli.output import write
     from inspector.reports import admission

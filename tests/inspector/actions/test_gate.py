@@ -16,7 +16,7 @@ from inspector.actions.journal import JournalError, Phase
 from inspector.actions.plan import Told
 from inspector.actions.policy import WritePolicy
 from inspector.actions.probe import Probe
-from persistence.errors import StateCompatibilityRefused, StoreError
+from persistence.errors import BusyError, StateCompatibilityRefused, StoreError
 from tests.inspector.actions.managed import (
     LINEAGE,
     OWNER,
@@ -207,6 +207,27 @@ async def test_a_store_that_changed_after_the_preview_is_refused_at_the_open(
     begun, refused = entries(folder)
     assert begun.event == "begun" and refused.event == "refused" and refused.refusal is not None
     assert refused.refusal["code"] == outcome.error.code and not gate.is_open
+
+
+async def test_a_busy_store_is_called_busy_at_the_gate_and_asked_once(
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a store that could not be read: it was waited for, and nothing is wrong with it."""
+    from persistence.profiles import admission
+
+    asked: list[int] = []
+
+    def busy(*_: object, **__: object) -> None:
+        asked.append(1)
+        raise BusyError("Another program holds the store, and did not let go in time.")
+
+    monkeypatch.setattr(admission, "read_store", busy)
+    gate = await ready(Probe(), store, folder)
+    assert gate.steps[3].held is False and gate.steps[3].says == "not known yet whether it is admitted"
+    outcome = await gate.run()
+    assert isinstance(outcome.error, BusyError) and outcome.error.exit_status == 4 and len(asked) == 1
+    (told,) = entries(folder)
+    assert told.refusal is not None and told.refusal["code"] == "busy"
 
 
 async def test_an_action_beside_the_desk_leaves_everything_it_asks_for(store: Path, folder: Path) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from persistence.errors import StateCompatibilityRefused
+from persistence.errors import BusyError, StateCompatibilityRefused
 from persistence.lineage import claim
 from persistence.location import locate
-from persistence.profiles import AdmissionReport, admit, readmit
+from persistence.profiles import AdmissionReport, admission, admit, readmit
 from persistence.profiles import closure as closures
 from persistence.profiles.records import Profile
 from tests.persistence.engines.states import Writer
@@ -183,6 +186,52 @@ def test_a_server_is_no_store_that_could_be_admitted() -> None:
     report = admit(locate("postgresql://user@host/base"), profile(), owner=OWNER)
     assert first(report)[0] == "not-a-store"
     assert report.read is None
+
+
+@contextmanager
+def _held_alone(path: Path) -> Iterator[None]:
+    """Another program keeps the store for itself, as one that works in exclusive mode does."""
+    script = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('SELECT count(*) FROM sessions').fetchone(); c.execute('PRAGMA locking_mode = EXCLUSIVE');"
+        "c.execute('CREATE TABLE held_1 (a)'); c.execute('BEGIN EXCLUSIVE');"
+        "c.execute('CREATE TABLE held_2 (a)');"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", script, str(path)], stdin=pipe, stdout=pipe) as other:
+        assert other.stdout is not None and other.stdout.readline() == b"held\n"
+        try:
+            yield
+        finally:
+            other.communicate()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that waits a moment, and no longer."""
+    monkeypatch.setattr(admission, "read_store", partial(admission.read_store, deadline=0.2))
+
+
+def test_a_store_that_is_only_busy_is_called_busy(tmp_path: Path, impatient: None) -> None:
+    path = build(tmp_path / "store.db")
+    with _held_alone(path):
+        report = admitted(path)
+        assert [(one.code, one.object) for one in report.refusing] == [("store-unread", "busy")]
+        with pytest.raises(BusyError) as busy:
+            report.check()
+        assert (busy.value.code, busy.value.exit_status) == ("busy", 4)
+    assert report.passing is not None and admitted(path).passing is None and admitted(path).admitted
+    # What is known for certain is told all the same.
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("DROP TABLE held_1")
+    with _held_alone(path):
+        report = admitted(path)
+        assert report.passing is None
+        with pytest.raises(StateCompatibilityRefused) as refused:
+            report.check()
+        assert refused.value.code == "journal-mode"
 
 
 def test_every_finding_comes_at_once(tmp_path: Path) -> None:
