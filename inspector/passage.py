@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from inspector.actions.carrying import Outcome
-from inspector.actions.gate import Gate
+from inspector.actions.gate import Gate, tell_refused
 from inspector.actions.preview import DETAILED
 from inspector.actions.probe import Probe
 from inspector.admitting import Choice
@@ -133,7 +133,12 @@ class Passage:
         and, where it has owners, an owner. `moved` is called as a long run is read. Raises StoreError where
         the source cannot be opened or a journal cannot be written.
         """
-        gate = Gate(await self._action(moved), self.target, allowed=self._allowed, policy=self._policy)
+        try:
+            action = await self._action(moved)
+        except StoreError as error:
+            await asyncio.to_thread(self._not_brought, error, choice)
+            raise
+        gate = Gate(action, self.target, allowed=self._allowed, policy=self._policy)
         name = profile or (choice.profile.source if choice.profile is not None else None)
         await gate.choose_profile(name)
         if gate.profile is not None and gate.profile.owner is not None:
@@ -167,6 +172,15 @@ class Passage:
         if asked.action == "record":
             return await _recorded(asked.file or "", self.target)
         return Probe()
+
+    def _not_brought(self, error: StoreError, choice: Choice) -> None:
+        """The journal has also what was refused before there was a gate."""
+        asked, profile = self.asked, choice.profile
+        source = asked.file if asked.source is None else f"{asked.source.display} {asked.run}"
+        tell_refused(
+            asked.action, self.target, error,
+            profile=None if profile is None else profile.identity, owner=choice.owner, source=source,
+        )  # fmt: skip
 
     def _telling(self, moved: Callable[[], None] | None) -> Callable[[Told], None]:
         """Keeps how far it is, and says so now and then."""

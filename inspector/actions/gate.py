@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from persistence.profiles.records import AdmissionReport, Profile
     from persistence.statedb import StateDB
 
-__all__ = ["STEPS", "Gate", "Step", "error_shape"]
+__all__ = ["STEPS", "Gate", "Step", "error_shape", "tell_refused"]
 
 
 UNREAD = "store-unread"
@@ -304,6 +304,26 @@ def _ended(begun: Entry, outcome: Outcome) -> Entry:
         seconds=round(outcome.seconds, 3),
         when=begun.when + outcome.seconds,
     )
+
+
+def tell_refused(
+    action: str,
+    target: StoreLocation,
+    error: StoreError,
+    *,
+    profile: str | None = None,
+    owner: str | None = None,
+    source: str | None = None,
+    journal: Journal | None = None,
+) -> None:
+    """Tells the journal of what refused an action before there was a gate: the store its run is in, or the
+    file. Blocking; a journal that cannot be written is no second refusal."""
+    entry = Entry(
+        action, "refused", target.display,
+        profile=profile, owner=owner, source=source, refusal=error.as_dict(),
+    )  # fmt: skip
+    with suppress(JournalError):
+        (journal or Journal()).append(entry)
 
 
 def error_shape(outcome: Outcome) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from inspector.actions.gate import Gate
     from inspector.actions.plan import Action, Told
 
-__all__ = ["Asked", "gated_options", "pass_gate", "progress_line", "run_gated"]
+__all__ = ["Asked", "gated_options", "pass_gate", "progress_line", "refusals_told", "run_gated"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +74,21 @@ def gated_options(function: F) -> F:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+@contextmanager
+def refusals_told(action: str, into: str, asked: Asked, source: str) -> Iterator[None]:
+    """What refuses an action before it comes to the gate is in the journal as well."""
+    from persistence.errors import StoreError
+
+    try:
+        yield
+    except StoreError as error:
+        from inspector.actions.gate import tell_refused
+        from persistence import locate
+
+        tell_refused(action, locate(into), error, profile=asked.profile, owner=asked.owner, source=source)
+        raise
 
 
 async def pass_gate(action: Action, into: str, asked: Asked, *, dry_run: bool = False) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.gated import Asked, gated_options, pass_gate, progress_line, run_gated
+from inspector.cli.gated import Asked, gated_options, pass_gate, progress_line, refusals_told, run_gated
 from inspector.cli.options import StoreName, store_argument
 
 
@@ -47,8 +47,11 @@ async def _copy(store: str, run: str, into: str, leave_out: tuple[str, ...], ask
     from persistence import StateDB, locate
 
     line = progress_line(asked.as_json)
-    async with StateDB(locate(store)) as source:
-        try:
-            return await pass_gate(CopyRun(source, run, leave_out, line), into, asked)
-        finally:
-            line.close()
+    source = StateDB(locate(store))
+    with refusals_told("copy-run", into, asked, f"{source.location.display} {run}"):
+        await source.open()
+    try:
+        return await pass_gate(CopyRun(source, run, leave_out, line), into, asked)
+    finally:
+        line.close()
+        await source.close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from inspector.cli.gated import Asked, gated_options, pass_gate, run_gated
+from inspector.cli.gated import Asked, gated_options, pass_gate, refusals_told, run_gated
 from inspector.cli.options import StoreName
 
 if TYPE_CHECKING:
@@ -49,5 +49,7 @@ def command(file: str, into: str, **given: Any) -> int:
 async def _record(file: str, into: str, asked: Asked) -> int:
     from inspector.cli.input_lines import input_of
 
-    action: Record = await input_of(file, into, live=asked.confirm is not None and asked.allowed)
+    live = asked.confirm is not None and asked.allowed
+    with refusals_told("record", into, asked, "standard input" if file == "-" else file):
+        action: Record = await input_of(file, into, live=live)
     return await pass_gate(action, into, asked)

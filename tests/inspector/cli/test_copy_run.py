@@ -96,10 +96,13 @@ def test_a_fault_of_our_own_half_way_does_not_say_that_the_store_is_as_it_was(
     assert failed.event == "failed" and failed.refusal is not None
 
 
-def test_usage(command: Any, store: Path, taken_from: Path) -> None:
+def test_usage(command: Any, store: Path, taken_from: Path, own_places: Path) -> None:
     assert command("copy-run", taken_from, "s001").status == 2
     assert command("copy-run", taken_from, "s001", "--into", store, "--leave-out", "everything").status == 2
     assert command("copy-run", taken_from.parent / "none.db", "s001", "--into", store, *AS_KIM).status == 4
+    (told,) = entries(own_places / "state")  # it never came to the gate, and is in the journal all the same
+    assert (told.action, told.event, (told.refusal or {})["code"]) == ("copy-run", "refused", "no-such-store")
+    assert told.source is not None and told.source.endswith("none.db s001")
     done = command("copy-run", taken_from, "s999", "--into", store, *AS_KIM, "--json")
     assert done.status == 3 and "no-such-run" in json.dumps(done.json["gate"])
 

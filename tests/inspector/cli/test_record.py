@@ -105,10 +105,15 @@ def test_a_named_pipe_is_read_once(store: Path, tmp_path: Path, as_program: list
     ("name", "code"),
     [("none.jsonl", "input-unread"), ("", "input-unread"), ("desk/managed.db", "input-is-store")],
 )
-def test_an_input_that_cannot_be_one(command: Any, store: Path, tmp_path: Path, name: str, code: str) -> None:
+def test_an_input_that_cannot_be_one(
+    command: Any, store: Path, tmp_path: Path, own_places: Path, name: str, code: str
+) -> None:
     before = marks(store)
     done = command("record", tmp_path / name, "--into", store, *AS_KIM, *GO, "--json")
     assert done.status == 3 and done.json["refusal"]["code"] == code and marks(store) == before
+    (told,) = entries(own_places / "state")
+    assert (told.action, told.event, told.owner) == ("record", "refused", "kim")
+    assert told.source == str(tmp_path / name) and (told.refusal or {})["code"] == code
 
 
 def test_a_standard_input_that_is_closed(store: Path, as_program: list[str]) -> None:

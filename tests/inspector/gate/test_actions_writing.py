@@ -124,7 +124,9 @@ async def test_from_a_run_one_stands_on_to_the_gate_of_another_store(store: Path
     assert read_back(store, "s001")["session"] == "s001" and all_hold(store)
 
 
-async def test_a_source_that_cannot_be_opened_and_one_without_runs(store: Path, tmp_path: Path) -> None:
+async def test_a_source_that_cannot_be_opened_and_one_without_runs(
+    store: Path, tmp_path: Path, state: Path
+) -> None:
     before = marks(store)
     (tmp_path / "text.db").write_text("no store" * 200)
     async with driven(store, "actions", allow_writes=True) as pilot:
@@ -146,6 +148,9 @@ async def test_a_source_that_cannot_be_opened_and_one_without_runs(store: Path, 
         assert "the gate could not be asked" in text and "no-such-store" in text
         assert place_of(pilot).passage is not None and not passage_of(pilot).passable
     assert marks(store) == before
+    told = entries(state)
+    assert told and {each.event for each in told} == {"refused"}
+    assert (told[-1].refusal or {})["code"] == "no-such-store" and "gone.db" in (told[-1].source or "")
 
 
 # -- record -------------------------------------------------------------------------------------------------
@@ -182,7 +187,9 @@ async def test_a_run_told_in_a_file_is_checked_whole_and_recorded(
         ("s", "completed"), ("s-stopped", "aborted"),
     ]  # fmt: skip
     assert all_hold(store)
-    assert [each.event for each in entries(state)] == ["refused", "begun", "done", "begun", "done"]
+    told = [(each.event, (each.refusal or {}).get("code")) for each in entries(state)]
+    assert told[:2] == [("refused", "record-input"), ("refused", "input-unread")]
+    assert [event for event, _ in told[2:]] == ["begun", "done", "begun", "done"]
 
 
 # -- refused half-way ---------------------------------------------------------------------------------------
