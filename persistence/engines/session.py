@@ -147,6 +147,16 @@ def _young(now: token.Token, sight: routes.Sight) -> bool:
     return time.monotonic() - first < _YOUNG
 
 
+def _locks_work(sight: routes.Sight) -> bool:
+    with files.held(sight.path) as file:
+        return files.locks_work(file)
+
+
+def _somebody_has(sight: routes.Sight) -> bool:
+    with files.held(sight.path) as file:
+        return files.someone_holds(file) is not False
+
+
 class Session:
     """One store on one thread. Not for sharing: every method but `stop.ask` runs on the same thread."""
 
@@ -274,12 +284,12 @@ class Session:
                 now, plan, sight = self._state()
                 if now.log is None:
                     self._unsettled = 0
-                elif self._unsettled >= _RESTLESS and self._somebody_has(sight):
+                elif self._unsettled >= _RESTLESS and _somebody_has(sight):
                     plan = routes.restless(sight, plan)
                 if time.monotonic() < settling and (
                     _young(now, sight)
                     if plan.route is Route.LIVE_LOG
-                    else plan.passing and not self.offered and self._somebody_has(sight)
+                    else plan.passing and not self.offered and _somebody_has(sight)
                 ):
                     time.sleep(pause)
                     continue
@@ -299,7 +309,7 @@ class Session:
                         raise fault(error, self.display) from error
                     if what is Answer.COPY:
                         return self._open_copy("a writer that ended left its transaction half done", now)
-                    if what is Answer.WAIT and not self._locks_work(sight):
+                    if what is Answer.WAIT and not _locks_work(sight):
                         return self._open_copy("its file system does not lock", now)
                     again += what is Answer.AGAIN
                     busy = error if what is Answer.WAIT else None
@@ -323,14 +333,6 @@ class Session:
         except OSError as error:
             raise files.os_refusal(error, self.display) from error
         return now, routes.opening(sight), sight
-
-    def _locks_work(self, sight: routes.Sight) -> bool:
-        with files.held(sight.path) as file:
-            return files.locks_work(file)
-
-    def _somebody_has(self, sight: routes.Sight) -> bool:
-        with files.held(sight.path) as file:
-            return files.someone_holds(file) is not False
 
     def _connect(self, sight: routes.Sight, plan: routes.Opening, now: token.Token) -> sqlite3.Connection:
         gate = gate_for(sight.identity)
