@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Dialect, Executable, Table
@@ -33,16 +34,12 @@ class Target(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """SQL of one dialect, and the names of its positional parameters in order."""
+    """SQL of one dialect, and the names of its positional parameters in order. `bound` makes them of values
+    by name; KeyError for a value nobody gave."""
 
     sql: str
     names: tuple[str, ...]
-    constants: Mapping[str, Any]
-
-    def bound(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The parameters by position. KeyError for a value nobody gave."""
-        constants = self.constants
-        return tuple([values[name] if name in values else constants[name] for name in self.names])
+    bound: Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
 
 class Statement:
@@ -127,4 +124,15 @@ def _compile(statement: Executable, dialect: str) -> Compiled:
     assert isinstance(compiled, SQLCompiler)
     constants = {name: value for name, value in compiled.params.items() if value is not None}
     # A bound NULL of the statement itself cannot be told from one that is to be given: both come by name.
-    return Compiled(compiled.string, tuple(compiled.positiontup or ()), constants)
+    names = tuple(compiled.positiontup or ())
+    return Compiled(compiled.string, names, _binding(names, constants))
+
+
+def _binding(
+    names: tuple[str, ...], constants: Mapping[str, Any]
+) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """What puts values in their places; the statement's own constants where nothing is given for them."""
+    if len(names) < 2:  # an itemgetter of one name answers with no tuple
+        return lambda values: tuple([values[name] if name in values else constants[name] for name in names])
+    take: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*names)
+    return (lambda values: take({**constants, **values})) if constants else take

@@ -20,6 +20,8 @@ from persistence.guard.writeset import Allowed
 
 __all__ = ["GuardedConnection", "GuardedCursor", "Hold"]
 
+_thread = threading.get_ident
+
 
 class Hold:
     """What holds one connection: the mark of the transaction an operation runs in, and what spoiled it.
@@ -60,6 +62,26 @@ class Hold:
         if threading.get_ident() != self.thread:
             self.refuse("The writer's connection belongs to the thread of its driver.", code="guard-outside")
 
+    def holds(self, sql: object, parameters: object) -> bool:
+        """Whether the statement runs as it is: all that `admit` and `checked` ask, at once. They say what it
+        is that does not hold."""
+        # A subclass of str could compare as one text and be another.
+        entry = self.statements.get(sql) if type(sql) is str else None
+        if (
+            entry is None
+            or self.operation not in entry.operations
+            or self.spoiled is not None
+            or _thread() != self.thread
+            or type(parameters) is not tuple
+            or len(parameters) != len(entry.names)
+        ):
+            return False
+        for position in entry.positions:
+            value = parameters[position]
+            if type(value) is not str or value != self.owner:
+                return False
+        return True
+
     def admit(self, sql: object) -> Allowed | None:
         """The entry of a statement's text; None for a read of admission. Every other is refused."""
         self.here()
@@ -78,8 +100,7 @@ class Hold:
                 code="guard-poisoned",
                 observed=str(self.spoiled),
             ) from self.spoiled
-        # A subclass of str could compare as one text and be another.
-        entry = self.statements.get(sql) if type(sql) is str else None
+        entry = self.statements.get(sql) if type(sql) is str else None  # as in `holds`
         if entry is None or self.operation not in entry.operations:
             self.refuse(
                 "The statement is none of those this operation declares. Nothing of it ran.",
@@ -126,10 +147,11 @@ class GuardedCursor(sqlite3.Cursor):
         connection: Any = self.connection
         hold: Hold = connection.hold
         try:
-            entry = hold.admit(sql)
-            if entry is not None:
-                connection.within()
-                hold.checked(entry, parameters)
+            if not (hold.holds(sql, parameters) and connection.in_transaction):
+                entry = hold.admit(sql)
+                if entry is not None:
+                    connection.within()
+                    hold.checked(entry, parameters)
             _EXECUTE(self, sql, parameters)
         except Exception as error:
             connection.failed(error)

@@ -26,6 +26,7 @@ __all__ = ["TransactionGuard"]
 T = TypeVar("T")
 
 _NOTHING = "Nothing was written."
+_CHANGED = Outcome((), 0), Outcome((), 1)
 
 
 class TransactionGuard:
@@ -138,11 +139,13 @@ class TransactionGuard:
             hold.spoiled = None
 
     def _drive(self, steps: Steps[T], stop: Stop) -> T:
+        run, go_on = self._outcome, steps.send
         try:
             call = next(steps)
             while True:
-                stop.check()
-                call = steps.send(self._outcome(call))
+                if stop.asked:
+                    stop.check()
+                call = go_on(run(call))
         except StopIteration as done:
             result: T = done.value
             return result
@@ -151,19 +154,19 @@ class TransactionGuard:
 
     def _outcome(self, call: Call) -> Outcome:
         statement, values, rows = call
-        compiled = statement.compiled("sqlite")
-        sql = compiled.sql
+        sql, _, bound = statement.compiled("sqlite")
         cursor = self._cursor
         if rows is not None:
-            cursor.executemany(sql, map(compiled.bound, rows))
+            cursor.executemany(sql, map(bound, rows))
             self._counted(sql, cursor.rowcount, len(rows))
             return Outcome((), cursor.rowcount)
-        cursor.execute(sql, compiled.bound(values))
-        self._counted(sql, cursor.rowcount, 1)
+        cursor.execute(sql, bound(values))
+        changed = cursor.rowcount
+        self._counted(sql, changed, 1)
         if not statement.rows:
-            return Outcome((), cursor.rowcount)
+            return _CHANGED[changed] if 0 <= changed <= 1 else Outcome((), changed)
         names = tuple(column[0] for column in cursor.description or ()) if statement.named else ()
-        return Outcome(cursor.fetchall(), cursor.rowcount, names)
+        return Outcome(cursor.fetchall(), changed, names)
 
     def _counted(self, sql: str, changed: int, times: int) -> None:
         entry = self._hold.statements[sql]

@@ -16,7 +16,7 @@ import math
 import struct
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from sqlalchemy import JSON, Column, Float, Integer, LargeBinary, Table
 
@@ -29,44 +29,54 @@ _SERVER_WIDEST = 2**31  # the operational schema's whole numbers are `integer` o
 _DEEPEST = 200
 """Levels of nesting a JSON value may have; readers of both databases stop at some depth of their own."""
 
+_write_json = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # `_DEEPEST` ends a circle
+
 _Encoder = Callable[[Any, bool, str], Any]
 
 
 def encode(table: Table, column: str, value: Any, dialect: str) -> Any:
     """The value as the driver is to be given it for this column. Raises ValueRefusedError."""
-    encoder, nullable = _encoders(table)[column]
-    if value is None and nullable:
+    of = _columns(table)[column]
+    if value is None and of.nullable:
         return None
-    return encoder(value, dialect != "sqlite", f"{table.name}.{column}")
+    return of.encoder(value, dialect != "sqlite", of.where)
 
 
-def row_values(
-    table: Table, fields: Mapping[str, Any], dialect: str, *, prefix: str = "v_"
-) -> dict[str, Any]:
-    """All the fields encoded, by parameter name. Raises ValueRefusedError, also for an unknown column."""
-    encoders = _encoders(table)
+def row_values(table: Table, fields: Mapping[str, Any], dialect: str) -> dict[str, Any]:
+    """All the fields encoded, each under `v_` and its column's name. Raises ValueRefusedError, also for an
+    unknown column."""
+    known = _columns(table)
     server = dialect != "sqlite"
     out: dict[str, Any] = {}
     for column, value in fields.items():
-        found = encoders.get(column)
-        if found is None:
+        of = known.get(column)
+        if of is None:
             refuse(
                 f"{table.name}.{column}",
                 "There is no such column.",
                 "a column of the table",
                 f"{column!r:.80}",
             )
-        encoder, nullable = found
-        if value is None and nullable:
-            out[prefix + column] = None
-        else:
-            out[prefix + column] = encoder(value, server, f"{table.name}.{column}")
+        parameter, encoder, nullable, where = of
+        out[parameter] = None if value is None and nullable else encoder(value, server, where)
     return out
 
 
+class _Column(NamedTuple):
+    parameter: str
+    encoder: _Encoder
+    nullable: bool
+    where: str
+
+
 @cache
-def _encoders(table: Table) -> dict[str, tuple[_Encoder, bool]]:
-    return {column.name: (_encoder(column), bool(column.nullable)) for column in table.columns}
+def _columns(table: Table) -> dict[str, _Column]:
+    return {
+        column.name: _Column(
+            f"v_{column.name}", _encoder(column), bool(column.nullable), f"{table.name}.{column.name}"
+        )
+        for column in table.columns
+    }
 
 
 def _encoder(column: Column[Any]) -> _Encoder:
@@ -109,6 +119,8 @@ def text_fault(value: str, server: bool) -> str | None:
 def _text(value: Any, server: bool, where: str) -> str:
     if not isinstance(value, str):
         refuse(where, f"{where} holds text.", "text", _kind(value))
+    if not server and value.isascii():
+        return value
     fault = text_fault(value, server)
     if fault is not None:
         refuse(where, f"{where} cannot keep this text as it is: {fault}.", "text", fault)
@@ -142,6 +154,8 @@ def _integer(value: Any, server: bool, where: str) -> int:
 
 
 def _real(value: Any, server: bool, where: str) -> float:
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         refuse(where, f"{where} holds a number.", "a number", _kind(value))
     try:
@@ -180,11 +194,13 @@ def json_text(value: Any, where: str, *, server: bool = False) -> str:
         fault = "nested too deeply"
     if fault is not None:
         refuse(where, f"{where} cannot keep this value as it is: {fault}.", "a JSON value", fault)
-    return json.dumps(value, allow_nan=False)
+    return _write_json(value)
 
 
 def _json(value: Any, server: bool, where: str) -> Any:
-    if isinstance(value, Mapping) and not isinstance(value, dict):
+    if isinstance(value, dict):
+        return json_text(value, where, server=server)
+    if isinstance(value, Mapping):
         value = dict(value)
     text = json_text(value, where, server=server)
     if not server and isinstance(value, int | float) and not isinstance(value, bool):
@@ -194,10 +210,10 @@ def _json(value: Any, server: bool, where: str) -> Any:
 
 
 def _json_fault(value: Any, server: bool, depth: int) -> str | None:
+    if isinstance(value, str):
+        return None if not server and value.isascii() else text_fault(value, server)
     if value is None or isinstance(value, bool):
         return None
-    if isinstance(value, str):
-        return text_fault(value, server)
     if isinstance(value, int):
         return None if -_WIDEST <= value < _WIDEST else f"a number of {value.bit_length()} bits"
     if isinstance(value, float):

@@ -44,7 +44,7 @@ from persistence.writing.values import encode, identifier_fault, json_text, refu
 __all__ = ["MessageWrites", "collection_text", "entry", "may_hold", "message_values"]
 
 _MESSAGES, _TYPES, _PROGRESSIONS = table("messages"), table("message_types"), table("progressions")
-_COLUMNS = tuple(column.name for column in _MESSAGES.c)
+_EMPTY = dict.fromkeys(column.name for column in _MESSAGES.c)
 _KEPT = frozenset(("id", "created_at"))
 """What a message that is written again keeps of the first time."""
 
@@ -308,8 +308,7 @@ def message_values(msg: Mapping[str, Any], dialect: str) -> tuple[dict[str, Any]
         named = None
     if named is not None or row.get("lion_class") is None:
         row["lion_class"] = 0  # __unknown__, unless a class is named
-    whole = {name: row.pop(name, None) for name in _COLUMNS}
-    values = row_of("messages", {**whole, **row}, dialect)
+    values = row_of("messages", {**_EMPTY, **row}, dialect)
     if named is not None:
         encode(_TYPES, "lion_class", named, dialect)  # refused now, or not at all
     return values, named

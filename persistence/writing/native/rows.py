@@ -172,12 +172,13 @@ def given(name: str, fields: Mapping[str, Any], required: Collection[str]) -> di
 def row_of(name: str, fields: Mapping[str, Any], dialect: str) -> dict[str, Any]:
     """The fields encoded for a write. A None where a default or nothing would be stored is left out."""
     defaulted = _defaulted(name)
-    kept = {
-        column: content
-        for column, content in fields.items()
-        if content is not None or column not in defaulted
-    }
-    return row_values(table(name), kept, dialect)
+    if defaulted:
+        fields = {
+            column: content
+            for column, content in fields.items()
+            if content is not None or column not in defaulted
+        }
+    return row_values(table(name), fields, dialect)
 
 
 @cache
