@@ -209,7 +209,10 @@ class Gate:
             outcome = Outcome("interrupted", plan.run, (), 0.0, error)
         finally:
             self.shut()
-        outcome = await asyncio.shield(asyncio.to_thread(self._tell, _ended(begun, outcome), outcome))
+        try:
+            outcome = await to_its_end(asyncio.to_thread(self._tell, _ended(begun, outcome), outcome))
+        except asyncio.CancelledError:  # while the journal was told, which it was
+            raise asyncio.CancelledError(self.outcome or outcome) from None
         if isinstance(outcome.error, asyncio.CancelledError):
             raise asyncio.CancelledError(outcome)
         return outcome
