@@ -39,6 +39,7 @@ class Compiled(NamedTuple):
 
     sql: str
     names: tuple[str, ...]
+    constants: Mapping[str, Any]
     bound: Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
 
@@ -125,7 +126,7 @@ def _compile(statement: Executable, dialect: str) -> Compiled:
     constants = {name: value for name, value in compiled.params.items() if value is not None}
     # A bound NULL of the statement itself cannot be told from one that is to be given: both come by name.
     names = tuple(compiled.positiontup or ())
-    return Compiled(compiled.string, names, _binding(names, constants))
+    return Compiled(compiled.string, names, constants, _binding(names, constants))
 
 
 def _binding(

@@ -154,7 +154,7 @@ class TransactionGuard:
 
     def _outcome(self, call: Call) -> Outcome:
         statement, values, rows = call
-        sql, _, bound = statement.compiled("sqlite")
+        sql, _, _, bound = statement.compiled("sqlite")
         cursor = self._cursor
         if rows is not None:
             cursor.executemany(sql, map(bound, rows))
