@@ -143,7 +143,10 @@ class Passage:
         await gate.choose_profile(name)
         if gate.profile is not None and gate.profile.owner is not None:
             gate.choose_owner(choice.owner)
-        ready = gate.profile is not None and (gate.profile.owner is None or gate.owner is not None)
+        needs_owner = (
+            gate.profile is not None and gate.profile.owner is not None and self.target.path is not None
+        )
+        ready = gate.profile is not None and (gate.owner is not None or not needs_owner)
         if ready:
             await gate.admit()
             await gate.prepare(detailed=None if whole else DETAILED)

@@ -81,6 +81,8 @@ def _profile(gate: Gate) -> Found:
 def _owner(gate: Gate) -> Found:
     if gate.profile is None:
         return None, "owner: a profile first", None
+    if gate.target.path is None:  # no profile lets a server in, whoever the owner were
+        return None, "owner: nobody is looked up on a server", None
     if gate.profile.owner is None and gate.owner is None:
         return True, "no owner rule: only rows that this run made", None
     found = _owner_finding(gate)
