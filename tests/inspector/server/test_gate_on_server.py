@@ -1,8 +1,9 @@
-"""A server's store at the gate: no profile lets it in, and that is said at once, in the app and by command."""
+"""A server at the gate: no profile lets it in, and that is said at once, in the app and by command."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
 import pytest
 
 from persistence.errors import StoreError
