@@ -23,6 +23,12 @@ STATEMENTS: dict[str, str] = {
     ),
     "insert for no owner": "INSERT OR IGNORE INTO progressions VALUES ('x', 1.0, '[]', NULL)",
     "insert or ignore for another owner": f"INSERT OR IGNORE INTO messages {_COLUMNS} VALUES {_LEE}",
+    "insert or fail for another owner": f"INSERT OR FAIL INTO messages {_COLUMNS} VALUES {_LEE}",
+    "insert or abort for another owner": f"INSERT OR ABORT INTO messages {_COLUMNS} VALUES {_LEE}",
+    "insert or rollback for another owner": f"INSERT OR ROLLBACK INTO messages {_COLUMNS} VALUES {_LEE}",
+    "upsert that does nothing": (
+        f"INSERT INTO messages {_COLUMNS} VALUES {_LEE} ON CONFLICT (id) DO NOTHING"
+    ),
     "insert or replace another's row": (
         f"INSERT OR REPLACE INTO messages {_COLUMNS} VALUES ('lee-msg', 1.0, '1', 'user', 0, 'kim')"
     ),
@@ -79,6 +85,9 @@ STATEMENTS: dict[str, str] = {
     "delete another's row": "DELETE FROM messages WHERE id = 'lee-msg'",
     "delete an own row": "DELETE FROM progressions WHERE id = 'kim-old-prog'",
     "delete everything": "DELETE FROM session_signals",
+    "delete from a common table": (
+        "WITH a(v) AS (SELECT 'lee-msg') DELETE FROM messages WHERE id IN (SELECT v FROM a)"
+    ),
     "delete returning": "DELETE FROM messages RETURNING id",
     "delete outside": "DELETE FROM ticket_notes",
     "rewrite the lineage": "UPDATE schema_meta SET value = 'lionagi' WHERE key = 'lineage'",
@@ -92,6 +101,7 @@ STATEMENTS: dict[str, str] = {
     ),
     # -- schema
     "create table": "CREATE TABLE x (a)",
+    "create table if not exists": "CREATE TABLE IF NOT EXISTS x (a)",
     "create table as": "CREATE TABLE x AS SELECT * FROM messages",
     "create index": "CREATE INDEX x ON messages (role)",
     "create unique index": "CREATE UNIQUE INDEX x ON messages (role)",
@@ -107,6 +117,7 @@ STATEMENTS: dict[str, str] = {
     "create temp index": "CREATE INDEX temp.x ON sqlite_temp_master (name)",
     "alter table add": "ALTER TABLE messages ADD COLUMN x",
     "alter table rename": "ALTER TABLE messages RENAME TO x",
+    "alter table rename column": "ALTER TABLE messages RENAME COLUMN role TO x",
     "alter table drop": "ALTER TABLE messages DROP COLUMN desk_flags",
     "drop table": "DROP TABLE ticket_notes",
     "drop index": "DROP INDEX sessions_by_owner",
@@ -142,6 +153,7 @@ STATEMENTS: dict[str, str] = {
     "schema version": "PRAGMA schema_version = 5",
     "automatic checkpoint off": "PRAGMA wal_autocheckpoint = 0",
     "checkpoint": "PRAGMA wal_checkpoint(TRUNCATE)",
+    "checkpoint, restart": "PRAGMA wal_checkpoint(RESTART)",
     "checkpoint, passive": "PRAGMA wal_checkpoint",
     "locking mode": "PRAGMA locking_mode = EXCLUSIVE",
     "synchronous off": "PRAGMA synchronous = OFF",

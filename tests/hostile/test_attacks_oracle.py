@@ -106,6 +106,7 @@ RAW: dict[str, str | Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("name", RAW)
 async def test_on_the_drivers_connection(desk: Path, run: StateDB, name: str) -> None:
+    """Raised and caught; through SQLAlchemy too, sa-delete-caught among them."""
     attempt = RAW[name]
     before = dump(desk)
     engine = engine_of(run)
@@ -228,6 +229,7 @@ WRITES = {
 
 @pytest.mark.parametrize("name", WRITES)
 async def test_sql_that_is_not_a_read(desk: Path, run: StateDB, name: str) -> None:
+    """Each also in a `transaction`, which is for reads here."""
     before = dump(desk)
     folder = sorted(entry.name for entry in desk.parent.iterdir())
     for call in (run.execute, run.fetch_all, run.fetch_one):

@@ -78,6 +78,11 @@ OPERATIONS: dict[str, Attempt] = {
     "op-create_progression-duplicate-message": Attempt(
         lambda db: db.create_progression("new", ["m", "m"]), None, ("progressions",)
     ),
+    # Not of its profile, and an operation of ours.
+    "method-append_to_progression-own": Attempt(
+        lambda db: db.append_to_progression("bp", "m"), None, ("progressions",)
+    ),
+    "method-append_to_progression-foreign": Attempt(lambda db: db.append_to_progression("lee-prog", "m")),
     "op-insert_message-existing-foreign": Attempt(lambda db: db.insert_message(message("lee-msg"))),
     "op-insert_message-own-again": Attempt(
         lambda db: db.insert_message(message("m", "again")), None, ("messages",)
