@@ -323,7 +323,7 @@ class SchemaTooNewError(LineageRefusal):
 
 
 class StateCompatibilityRefused(LineageRefusal):
-    """Compatibility mode does not do this (ADR-0128 D6): `operation`, `profile`, the reason (`message`), and
+    """Compatibility mode does not do this (ADR-0128 D6): `operation`, `profile`, `reason`, and
     in `committed` the phases that were committed before, if any."""
 
     default_code = "compatibility-refused"
@@ -334,6 +334,11 @@ class StateCompatibilityRefused(LineageRefusal):
         super().__init__(message, **fields)
         self.operation = operation
         self.profile = profile
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence: the message."""
+        return self.message
 
     def as_dict(self) -> dict[str, Any]:
         return {**super().as_dict(), "operation": self.operation, "profile": self.profile}

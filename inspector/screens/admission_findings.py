@@ -79,7 +79,9 @@ def verdict(report: AdmissionReport) -> Line:
     said = [Run(f"✗ refused: {formats.several(len(refusing), 'finding')}", "refuse")]
     if notices := len(report.findings) - len(refusing):
         said.append(Run(f"  ▲ {formats.several(notices, 'notice')}", "notice"))
-    return (*said, Run(f"  {object_of(first)}: {title_of(first.code)}", "plain"))
+    # It stands there whatever finding the cursor is on.
+    said.append(Run("  first " if len(refusing) > 1 else "  ", "quiet"))
+    return (*said, Run(f"{object_of(first)}: {title_of(first.code)}", "plain"))
 
 
 def _tables(report: AdmissionReport) -> str:

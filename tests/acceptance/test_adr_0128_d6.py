@@ -105,6 +105,7 @@ async def test_what_the_profile_does_not_name_is_refused_before_anything(
     assert spied.texts == [] and dump(desk) == before and stamps(desk) == written
     again = pickle.loads(pickle.dumps(error))
     assert again.as_dict() == error.as_dict() and again.as_dict()["operation"] == name
+    assert again.reason == error.message == error.as_dict()["message"]
     await live(first, "next")  # and the run goes on
 
 

@@ -183,6 +183,29 @@ async def test_a_store_that_drifted_is_not_proved(bench: Callable[..., Bench], t
     said(await shapes(bench(store=drifted)), "column-extra")
 
 
+async def test_a_store_in_use_is_copied_as_it_is_and_never_touched(
+    bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    """Its manager has it open, with a log and a transaction begun: what was committed is what is proved on."""
+    folder = tmp_path / "live"
+    folder.mkdir()
+    live = folder / "live.db"
+    initialize(live, sample=True)
+    with closing(sqlite3.connect(live, isolation_level=None)) as manager:
+        manager.execute("UPDATE sessions SET name = 'committed' WHERE id = 'lee-sess'")
+        manager.execute("BEGIN IMMEDIATE")
+        manager.execute("UPDATE sessions SET name = 'not yet' WHERE id = 'lee-sess'")
+        before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+        assert {"live.db", "live.db-wal", "live.db-shm"} == set(before)
+        made = bench(store=live)
+        item = await shapes(made)
+        after = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+        manager.execute("ROLLBACK")
+    assert item.failures == () and after == before
+    with closing(sqlite3.connect(made.pristines[0].path)) as copy:
+        assert copy.execute("SELECT name FROM sessions WHERE id = 'lee-sess'").fetchall() == [("committed",)]
+
+
 async def test_a_readback_that_shows_something_else(bench: Callable[..., Bench], tmp_path: Path) -> None:
     script = tmp_path / "lies.py"
     script.write_text('print(\'{"status": "running", "messages": 1}\')')
