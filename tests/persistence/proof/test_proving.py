@@ -186,7 +186,7 @@ async def test_a_store_that_drifted_is_not_proved(bench: Callable[..., Bench], t
 async def test_a_store_in_use_is_copied_as_it_is_and_never_touched(
     bench: Callable[..., Bench], tmp_path: Path
 ) -> None:
-    """Its manager has it open, with a log and a transaction begun: what was committed is what is proved on."""
+    """Its manager has it open, with a log and a transaction begun: the committed state is proved on."""
     folder = tmp_path / "live"
     folder.mkdir()
     live = folder / "live.db"
