@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inspector.actions.fitness import unfit
-from inspector.actions.plan import END_REASONS, Call, Obstacle, Plan, Told, ended_as
+from inspector.actions.plan import END_REASONS, NAMED, Call, Obstacle, Plan, Told, ended_as
 from inspector.actions.source_run import LEAVE_OUT, Progress, SourceRun, read_source
 from persistence.profiles.records import folded
 from persistence.schema.known import REASON_CODES, STATUS_SOURCES, STATUSES, TERMINAL
@@ -239,7 +239,7 @@ def _history(run: SourceRun) -> _History:
             code="source-history",
             says="The status history of the run is not one the rules allow.",
             count=len(faults),
-            examples=tuple(faults[:3]),
+            named=tuple(faults[:NAMED]),
             leave_out="history",
             left_out="history" in run.left,
         )
@@ -255,7 +255,7 @@ def _history(run: SourceRun) -> _History:
 _RUNNING = Obstacle(
     code="source-running",
     says="The run has not ended, so there is no whole run to copy yet.",
-    examples=("running",),
+    named=("running",),
     expected="a run that has ended",
 )
 
@@ -264,7 +264,7 @@ def _unknown_status(status: object) -> Obstacle:
     return Obstacle(
         code="source-status",
         says="The run has a status that a run cannot have.",
-        examples=(f"{status!r:.40}",),
+        named=(f"{status!r:.40}",),
         expected=", ".join(STATUSES["session"]),
     )
 
@@ -321,7 +321,7 @@ async def _taken(target: StateDB, run: SourceRun) -> list[Obstacle]:
             code="id-taken",
             says=says,
             count=len(taken),
-            examples=tuple(taken[:5]),
+            named=tuple(taken[:NAMED]),
             expected="ids that are free",
         )
     ]

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from persistence.profiles.records import Profile
     from persistence.statedb import StateDB
 
-__all__ = ["END_REASONS", "Action", "Call", "Obstacle", "Plan", "Told", "ended_as", "missing_operations"]
+__all__ = [
+    "END_REASONS",
+    "NAMED",
+    "SHOWN",
+    "Action",
+    "Call",
+    "Obstacle",
+    "Plan",
+    "Told",
+    "ended_as",
+    "missing_operations",
+]
 
 END_REASONS: Mapping[str, str] = {
     "completed": "run.completed.ok",
@@ -26,6 +37,12 @@ END_REASONS: Mapping[str, str] = {
     "cancelled": "run.cancelled.system",
 }
 """The statuses a run ends with, and the reason code each has unless another is named."""
+
+
+NAMED = 1_000
+"""What is in the way that is named at most; all of it is counted."""
+SHOWN = 5
+"""What of it is named where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +61,12 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """Something of a plan that the store would refuse. `leave_out` is the word of `--leave-out` that goes on
-    without it (None: nothing does), `left_out` whether it was given. `examples` are a few of `count`."""
+    without it (None: nothing does), `left_out` whether it was given. `named`: the first `NAMED` of `count`."""
 
     code: str
     says: str
     count: int = 1
-    examples: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
     expected: str | None = None
     leave_out: str | None = None
     left_out: bool = False
@@ -68,13 +85,15 @@ class Obstacle:
             code=self.code,
             where=where,
             expected=self.expected,
-            observed=", ".join(self.examples) + (f" and {more} more" if (more := self._more()) else "")
+            observed=", ".join(self.named[:SHOWN])
+            + (f" and {more} more" if (more := self.beyond(SHOWN)) else "")
             or None,
             remedy=remedy,
         )
 
-    def _more(self) -> int:
-        return self.count - len(self.examples) if self.examples else 0
+    def beyond(self, shown: int | None) -> int:
+        """How many there are beyond the first `shown` (None: beyond all that are named)."""
+        return max(0, self.count - len(self.named[:shown])) if self.named else 0
 
 
 @dataclass(frozen=True, slots=True)

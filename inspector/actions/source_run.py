@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from inspector.actions.fitness import unfit_cell
-from inspector.actions.plan import Obstacle, Told
+from inspector.actions.plan import NAMED, Obstacle, Told
 from persistence.errors import StoreError, StoreMovedError
 from persistence.records import Unreadable
 
@@ -30,7 +30,6 @@ LEAVE_OUT = {
 
 CHUNK = 100
 """Messages read at once."""
-_EXAMPLES = 5
 _DANGLING = "The run names what is not there, or cannot be taken along."
 _SPOILED = "What the run holds cannot be written as it is."
 
@@ -106,15 +105,15 @@ class _Found:
         self._seen: dict[str, tuple[str, str | None, list[str], int]] = {}
 
     def add(self, *, code: str, says: str, example: str, leave_out: str | None = None) -> None:
-        said, flag, examples, count = self._seen.setdefault(code, (says, leave_out, [], 0))
-        if len(examples) < _EXAMPLES:
-            examples.append(example)
-        self._seen[code] = (said, flag, examples, count + 1)
+        said, flag, named, count = self._seen.setdefault(code, (says, leave_out, [], 0))
+        if len(named) < NAMED:
+            named.append(example)
+        self._seen[code] = (said, flag, named, count + 1)
 
     def obstacles(self) -> tuple[Obstacle, ...]:
         return tuple(
-            Obstacle(code, says, count, tuple(examples), leave_out=flag, left_out=flag in self.left)
-            for code, (says, flag, examples, count) in self._seen.items()
+            Obstacle(code, says, count, tuple(named), leave_out=flag, left_out=flag in self.left)
+            for code, (says, flag, named, count) in self._seen.items()
         )
 
 

@@ -49,7 +49,7 @@ def preview_lines(preview: Preview, *, whole: bool = False) -> Iterator[str]:
     for note in preview.notes:
         yield f"· {safe.text(note)}"
     for obstacle in preview.obstacles:
-        yield from _obstacle(obstacle)
+        yield from _obstacle(obstacle, whole)
     if preview.counts is None:
         yield "· What is written is what the input says, a transaction for each of its calls."
     numbers = {text: number for number, text in enumerate(preview.texts, 1)}
@@ -67,14 +67,17 @@ def preview_lines(preview: Preview, *, whole: bool = False) -> Iterator[str]:
         yield f"  {safe.text(name)}  {formats.count(count)} more of the same statements (--whole tells each)"
 
 
-def _obstacle(obstacle: Obstacle) -> Iterator[str]:
+def _obstacle(obstacle: Obstacle, whole: bool) -> Iterator[str]:
+    from inspector.actions.plan import SHOWN
+
+    shown = None if whole else SHOWN
     sign = "▲" if obstacle.left_out else "✗"
     left = " Left out." if obstacle.left_out else ""
     yield f"{sign} {safe.text(obstacle.says)}{left}  ({obstacle.code}, {formats.count(obstacle.count)})"
-    for example in obstacle.examples:
-        yield f"    {safe.text(example)}"
-    if len(obstacle.examples) < obstacle.count and obstacle.examples:
-        yield f"    and {formats.count(obstacle.count - len(obstacle.examples))} more"
+    for name in obstacle.named[:shown]:
+        yield f"    {safe.text(name)}"
+    if more := obstacle.beyond(shown):
+        yield f"    and {formats.count(more)} more{'' if whole else ' (--whole names them)'}"
     if obstacle.leave_out is not None and not obstacle.left_out:
         yield f"    to go on without: --leave-out {obstacle.leave_out}"
 
@@ -201,7 +204,7 @@ def preview_object(preview: Preview) -> dict[str, Any]:
                 "code": each.code,
                 "says": each.says,
                 "count": each.count,
-                "examples": list(each.examples),
+                "examples": list(each.named),
                 "leave_out": each.leave_out,
                 "left_out": each.left_out,
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -16,7 +17,17 @@ from inspector.keys import bind
 from inspector.messages import ActionMoved
 from inspector.passage import Asked, Passage, steps_before
 from inspector.screens.actions_base import ActionsBase
-from inspector.screens.actions_preview import MOST, CallOf, WholePreview, call_lines, call_text, previewed
+from inspector.screens.actions_preview import (
+    MOST,
+    CallOf,
+    ObstacleOf,
+    WholePreview,
+    call_lines,
+    call_text,
+    obstacle_lines,
+    obstacle_text,
+    previewed,
+)
 from inspector.screens.actions_steps import GateSteps
 from inspector.screens.actions_told import ErrorOf, JournalOf, RunOf, asking, ended, offered, shut, under_way
 from inspector.screens.admission_choice import pair
@@ -247,6 +258,10 @@ class ActionsPlace(ActionsBase):
                 copy = Copy("the call", call_text(call))
                 screen = WholeScreen("one call", lambda room: call_lines(call, room, whole=True), copy)
                 self.app.push_screen(screen)
+            case ObstacleOf(obstacle=found):
+                copy = Copy("what is in the way", obstacle_text(found))
+                build = partial(obstacle_lines, found, whole=True)
+                self.app.push_screen(WholeScreen("what is in the way", build, copy))
             case WholePreview() if self._tellable:
                 self.ask(whole=True)
             case _:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector import formats, safe
+from inspector.actions.plan import SHOWN
 from inspector.reports.actions import plain_name
 from inspector.typeset.lines import Line, Run, clipped, line, prefixed, wrap
 from inspector.widgets.section_list import Build, Entry, Section
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
     from inspector.actions.plan import Obstacle
     from inspector.actions.preview import Preview, PreviewedCall, PreviewedStatement
 
-__all__ = ["MOST", "CallOf", "WholePreview", "call_lines", "call_text", "previewed"]
+__all__ = [
+    "MOST",
+    "CallOf",
+    "ObstacleOf",
+    "WholePreview",
+    "call_lines",
+    "call_text",
+    "obstacle_lines",
+    "obstacle_text",
+    "previewed",
+]
 
 MOST = 20_000
 """Calls that are told one by one; of more than these the first few of each operation."""
@@ -31,6 +42,13 @@ class CallOf:
 
 
 @dataclass(frozen=True, slots=True)
+class ObstacleOf:
+    """Leads to all that is named of what is in the way."""
+
+    obstacle: Obstacle
+
+
+@dataclass(frozen=True, slots=True)
 class WholePreview:
     """Leads to the preview with every call in it."""
 
@@ -39,7 +57,10 @@ def previewed(preview: Preview) -> Iterator[Section]:
     """Everything a person must have seen before the name is worth typing."""
     told = [Entry(f"warning {at}", _note("▲", "notice", words)) for at, words in enumerate(preview.warnings)]
     told += [Entry(f"note {at}", _note("·", "quiet", words)) for at, words in enumerate(preview.notes)]
-    obstacles = tuple(Entry(f"obstacle {at}", _obstacle(each)) for at, each in enumerate(preview.obstacles))
+    obstacles = tuple(
+        Entry(f"obstacle {at}", _obstacle(each), ObstacleOf(each))
+        for at, each in enumerate(preview.obstacles)
+    )
     if obstacles:
         stops = len(preview.stops)
         note = f"{stops} in the way; l leaves out what can be" if stops else "left out, as it was said"
@@ -67,25 +88,32 @@ def _note(sign: str, role: str, words: str) -> Build:
 
 
 def _obstacle(obstacle: Obstacle) -> Build:
+    return lambda room: obstacle_lines(obstacle, room, whole=False)
+
+
+def obstacle_lines(obstacle: Obstacle, room: int, *, whole: bool) -> list[Line]:
+    """What is in the way: in a few words, the entries it is about by name, and what goes on without it."""
     sign = Run("✗ ", "refuse") if obstacle.stops else Run("▲ ", "notice")
     end = "" if obstacle.stops else " Left out."
+    says = f"{safe.text(obstacle.says)}{end}  ({obstacle.code}, {formats.count(obstacle.count)})"
+    out = prefixed(Run("  "), wrap([Run(says, "plain")], room - 2), first=sign)
+    shown = None if whole else SHOWN
+    for each in obstacle.named[:shown]:
+        words = safe.text(each) if whole else safe.clip(safe.text(each), room - 4)
+        out += _wrapped(words, "code", room, "    ")
+    if more := obstacle.beyond(shown):
+        words = f"and {formats.count(more)} more{'' if whole else '; enter names them'}"
+        out.append(line((f"    {words}", "quiet")))
+    if obstacle.stops and not whole:
+        words = "l goes on without it" if obstacle.leave_out else "nothing goes on with it"
+        out.append(line((f"    {words}", "ok" if obstacle.leave_out else "quiet")))
+    return out
 
-    def build(room: int) -> list[Line]:
-        says = f"{safe.text(obstacle.says)}{end}  ({obstacle.code}, {formats.count(obstacle.count)})"
-        out = prefixed(Run("  "), wrap([Run(says, "plain")], room - 2), first=sign)
-        out += [
-            line(("    ", ""), (safe.clip(safe.text(each), room - 4), "code")) for each in obstacle.examples
-        ]
-        if obstacle.examples and obstacle.count > len(obstacle.examples):
-            out.append(
-                line((f"    and {formats.count(obstacle.count - len(obstacle.examples))} more", "quiet"))
-            )
-        if obstacle.stops:
-            words = "l goes on without it" if obstacle.leave_out else "nothing goes on with it"
-            out.append(line((f"    {words}", "ok" if obstacle.leave_out else "quiet")))
-        return out
 
-    return build
+def obstacle_text(obstacle: Obstacle) -> str:
+    """All that is named of it, as text to copy."""
+    rows = obstacle_lines(obstacle, 200, whole=True)
+    return "\n".join("".join(run.text for run in row).rstrip() for row in rows) + "\n"
 
 
 def _more(preview: Preview) -> Build:

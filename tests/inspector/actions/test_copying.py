@@ -142,7 +142,7 @@ async def test_a_second_copy_is_refused_since_its_ids_are_taken(store: Path, tak
     assert isinstance(outcome.error, StoreError) and outcome.error.code == "id-taken"
     assert marks(store) == before and gate.preview is not None
     (taken,) = gate.preview.stops
-    assert taken.count == 1 + 2 + 3 + 6 and "session s001" in taken.examples and taken.leave_out is None
+    assert taken.count == 1 + 2 + 3 + 6 and "session s001" in taken.named and taken.leave_out is None
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ async def test_an_id_that_somebody_has_is_named(
     put(store, table, {**row, "owner_id": "lee"})
     gate, outcome = await copied(taken_from, store)
     assert isinstance(outcome.error, StoreError) and outcome.error.code == "id-taken"
-    assert gate.preview is not None and row["id"] in gate.preview.stops[0].examples[0]
+    assert gate.preview is not None and row["id"] in gate.preview.stops[0].named[0]
     assert rows(store, f"SELECT owner_id FROM {table} WHERE id = ?", row["id"]) == [("lee",)]
 
 
@@ -178,6 +178,27 @@ async def test_an_id_taken_after_the_preview_is_refused_half_way(store: Path, ta
     assert refused.committed == outcome.committed and refused.id == begun.id
     assert refused.refusal is not None and refused.refusal["committed"] == ["message x2"]
     assert rows(store, "SELECT count(*) FROM messages WHERE id LIKE 'm0%'") == [(3,)] and all_hold(store)
+
+
+async def test_everything_in_the_way_is_named(store: Path, taken_from: Path) -> None:
+    """A few of it where there is little room, all of it in the data and with --whole."""
+    from inspector.reports.actions import preview_lines, preview_object
+
+    gone = [f"gone-{number:02}" for number in range(40)]
+    run_sql(
+        taken_from, f"UPDATE progressions SET collection = '{json.dumps(['m0000', *gone])}' WHERE id = 'pb1'"
+    )
+    async with StateDB(taken_from) as db:
+        gate = await ready(CopyRun(db, "s001"), store, store.parent.parent / "state")
+    assert gate.preview is not None
+    (dangling,) = gate.preview.stops
+    assert dangling.count == 40 and all(any(each in name for name in dangling.named) for each in gone)
+    short, whole = ("\n".join(preview_lines(gate.preview, whole=whole)) for whole in (False, True))
+    assert gone[4] in short and gone[5] not in short and "and 35 more (--whole names them)" in short
+    assert all(each in whole for each in gone) and "more" not in whole.partition("dangling")[2]
+    assert len(preview_object(gate.preview)["obstacles"][0]["examples"]) == 40
+    error = gate.steps[4].refusal
+    assert error is not None and error.observed is not None and error.observed.endswith("and 35 more")
 
 
 # -- half-way --------------------------------------------------------------------------------------------
@@ -300,7 +321,7 @@ async def test_what_is_in_the_way_is_named_and_left_out_only_when_it_is_said(
     gate, outcome = await copied(taken_from, store)
     assert isinstance(outcome.error, StoreError) and outcome.error.code == code
     assert f"--leave-out {word}" in (outcome.error.remedy or "") and marks(store) == before
-    assert gate.preview is not None and gate.preview.stops[0].examples
+    assert gate.preview is not None and gate.preview.stops[0].named
     also = ["dangling"] if word == "unreadable" else []  # first_msg_id may name what was left out
     gate, outcome = await copied(taken_from, store, leave_out=[word, *also])
     assert outcome.error is None and outcome.event == "done", outcome.error

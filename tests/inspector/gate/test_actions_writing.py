@@ -13,6 +13,7 @@ from inspector.actions.journal import Phase
 from inspector.screens import actions_preview
 from inspector.screens.actions_choice import FileChooser, LeaveOutChooser, RunChooser, StoreChooser
 from inspector.screens.runs import RunsPlace
+from inspector.screens.whole import WholeScreen
 from tests.inspector.actions.managed import all_hold, desk, entries, marks, read_back, rows, source
 from tests.inspector.actions.test_record_lines import BRANCH, END, MESSAGE, SESSION, written
 from tests.inspector.driving import CONTROLS, driven, screen_text, settled, typed
@@ -76,6 +77,12 @@ async def test_a_run_of_another_store_is_chosen_and_copied(
         assert (
             not place.gate_steps.field.display and rows(store, "SELECT * FROM sessions WHERE id='s001'") == []
         )
+        # All of it is named on a page of its own.
+        place.listed.select("obstacle 0")
+        text = await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, WholeScreen) and "message gone" in text
+        await press(pilot, "y", "escape")
+        assert "message gone" in pilot.app.clipboard
         # What is in the way is left out only when that is said.
         text = await press(pilot, "l")
         assert isinstance(pilot.app.screen, LeaveOutChooser) and "✓" not in text.split("go on without")[1]
