@@ -135,8 +135,8 @@ class Passage:
         """
         try:
             action = await self._action(moved)
-        except StoreError as error:
-            await asyncio.to_thread(self._not_brought, error, choice)
+        except StoreError as unread:
+            await asyncio.to_thread(self._not_brought, unread, choice)
             raise
         gate = Gate(action, self.target, allowed=self._allowed, policy=self._policy)
         name = profile or (choice.profile.source if choice.profile is not None else None)

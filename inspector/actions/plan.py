@@ -61,7 +61,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """Something of a plan that the store would refuse. `leave_out` is the word of `--leave-out` that goes on
-    without it (None: nothing does), `left_out` whether it was given. `named`: the first `NAMED` of `count`."""
+    without it (None: nothing does), `left_out` whether it was given. `named`: the first `NAMED` of all."""
 
     code: str
     says: str
