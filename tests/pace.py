@@ -8,6 +8,7 @@ nobody looks at is not drawn: where there is no terminal, a screen is drawn when
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from _pytest import tmpdir
 from textual import constants
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -41,7 +43,9 @@ def _parse_once(sheet: Stylesheet, css: str, *where: Any, **more: Any) -> Any:
 Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
 
 _draw = Screen._compositor_refresh
-_pause = Pilot.pause
+rested = Pilot.pause
+"""Waits as the pilot does, and draws nothing."""
+_ask_everyone = Pilot._wait_for_screen
 
 
 def _draw_for_a_terminal(screen: Screen[Any]) -> None:
@@ -53,8 +57,26 @@ def _draw_for_a_terminal(screen: Screen[Any]) -> None:
         _draw(screen)
 
 
+def _rests(pump: MessagePump) -> bool:
+    """Whether it has done all it was told to, and waits for more."""
+    queue = pump._message_queue
+    return bool(not queue.values and queue.ready_event._waiters and not pump._next_callbacks)
+
+
+async def _wait_for_rest(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """The pilot tells each widget to tell it when it is through. Most often all are: a look will do."""
+    app = pilot.app
+    for _ in range(200):
+        if app._exception_event.is_set() or not app._screen_stack:
+            break
+        if all(map(_rests, (app, *app.screen.walk_children(with_self=True)))):
+            return True
+        await asyncio.sleep(0)
+    return await _ask_everyone(pilot, timeout)
+
+
 async def _pause_and_draw(pilot: Pilot[Any], delay: float | None = None) -> None:
-    await _pause(pilot, delay)
+    await rested(pilot, delay)
     screen = pilot.app.screen
     if screen.is_attached and screen._compositor._dirty_regions:
         _draw(screen)
@@ -62,6 +84,7 @@ async def _pause_and_draw(pilot: Pilot[Any], delay: float | None = None) -> None
 
 Screen._compositor_refresh = _draw_for_a_terminal  # type: ignore[method-assign]
 Pilot.pause = _pause_and_draw  # type: ignore[method-assign]
+Pilot._wait_for_screen = _wait_for_rest  # type: ignore[method-assign]
 
 # A rule is looked up by what it is, a million times a test; Textual says the same with a function of its own.
 RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]

@@ -13,13 +13,14 @@ from textual.widgets import Static
 
 from inspector.keys import bind
 from inspector.roles import ROLES
+from inspector.screens.styled_once import StyledOnce
 
 __all__ = ["Layer"]
 
 Result = TypeVar("Result")
 
 
-class Layer(ModalScreen[Result]):
+class Layer(ModalScreen[Result], StyledOnce[Result]):  # the first gives the style sheet
     """A subclass gives `compose_layer`; `heading` and `hint` stand above and below it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(ROLES)

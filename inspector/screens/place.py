@@ -27,7 +27,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
-from textual.screen import Screen
 
 from inspector import keys
 from inspector.loader import Loader
@@ -35,6 +34,7 @@ from inspector.messages import GoTo, LoadFailed, PlaceChanged
 from inspector.navigation import Address
 from inspector.roles import ROLES
 from inspector.screens import PLACES, place_info
+from inspector.screens.styled_once import StyledOnce
 from inspector.typeset.lines import Line
 from inspector.widgets.failure import FailurePanel
 from inspector.widgets.shell import Card, KeyLine, NoticeLine, PlacesLine, Rule, StatusLine, StoreLine
@@ -59,7 +59,7 @@ class PlaceHelp:
     words: tuple[str, ...] = ()
 
 
-class Place(Screen[None]):
+class Place(StyledOnce[None]):
     """A place of the application. `target` is what of it is shown: a run's id, a table's name."""
 
     NAME: ClassVar[str] = ""

@@ -6,11 +6,12 @@ Runs on the driver's thread, all of it in one hop: some four milliseconds for th
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from persistence.lineage.rows import quoted
-from persistence.reading.sqltext import checks, column_texts, index_predicate, tokens
+from persistence.reading.sqltext import ColumnText, index_predicate, table_text, tokens
 from persistence.records import ForeignKey, Index, TableColumn, TableShape
 
 __all__ = ["fingerprint", "shapes"]
@@ -95,8 +96,8 @@ def _shape(
     index_sql: dict[str, str | None],
 ) -> TableShape:
     info = connection.execute(f"PRAGMA main.table_xinfo({quoted(name)})").fetchall()
-    texts = column_texts(sql) if kind in ("table", "shadow") else {}
-    columns = tuple(_column(row, texts) for row in info)
+    text = table_text(sql if kind in ("table", "shadow") else None)
+    columns = tuple(_column(row, text.columns) for row in info)
     if not columns:
         # A view whose query no longer compiles, a virtual table without its module: say why.
         _prepare(connection, name)
@@ -120,7 +121,7 @@ def _shape(
             if index.unique and index.origin != "pk" and index.where is None and None not in index.columns
         ),
         foreign_keys=_foreign_keys(connection, name),
-        checks=checks(sql),
+        checks=text.checks,
         indexes=indexes,
         has_rowid=not without_rowid and not taken >= _ROWID_NAMES,
         without_rowid=without_rowid,
@@ -129,7 +130,7 @@ def _shape(
     )
 
 
-def _column(row: tuple[Any, ...], texts: dict[str, Any]) -> TableColumn:
+def _column(row: tuple[Any, ...], texts: Mapping[str, ColumnText]) -> TableColumn:
     _, name, declared, notnull, default, key, hidden = row
     text = texts.get(name.lower())
     generated = None

@@ -6,11 +6,12 @@ read; nothing is evaluated.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["ColumnText", "Token", "checks", "column_texts", "index_predicate", "tokens", "unquote", "writes"]
+__all__ = ["ColumnText", "TableText", "Token", "index_predicate", "table_text", "tokens", "unquote", "writes"]
 
 
 _WRITES = frozenset(
@@ -100,20 +101,6 @@ def _inside(sql: str, found: Sequence[Token], opening: int) -> tuple[str, int] |
     return sql[found[opening].end : found[closing].start].strip(), closing
 
 
-def checks(sql: str | None) -> tuple[str, ...]:
-    """The expressions of every CHECK of a CREATE TABLE, column and table constraints alike, in order."""
-    if not sql:
-        return ()
-    found = list(tokens(sql))
-    out = []
-    for index, token in enumerate(found[:-1]):
-        if token.word() == "CHECK" and token.depth == 1 and found[index + 1].text == "(":
-            inside = _inside(sql, found, index + 1)
-            if inside is not None:
-                out.append(inside[0])
-    return tuple(out)
-
-
 def index_predicate(sql: str | None) -> str | None:
     """The expression after WHERE of a partial index."""
     if not sql:
@@ -134,11 +121,44 @@ class ColumnText(NamedTuple):
 _TABLE_CONSTRAINTS = {"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
 
 
-def column_texts(sql: str | None) -> dict[str, ColumnText]:
-    """Collation and generating expression of the columns of a CREATE TABLE, by lower-case name."""
+class TableText(NamedTuple):
+    """What only the text of a CREATE TABLE tells. `columns` is by lower-case name."""
+
+    columns: Mapping[str, ColumnText]
+    checks: tuple[str, ...]
+
+
+_NOTHING = TableText({}, ())
+_KEPT_LENGTH = 10_000  # a longer text is read anew each time: a store decides how long one is
+
+
+def table_text(sql: str | None) -> TableText:
+    """Collation and generating expression of the columns, and the expressions of every CHECK, column and
+    table constraints alike, in order. Stores have the same tables: what was read is remembered."""
     if not sql:
-        return {}
+        return _NOTHING
+    return _read_once(sql) if len(sql) <= _KEPT_LENGTH else _read(sql)
+
+
+def _read(sql: str) -> TableText:
     found = list(tokens(sql))
+    return TableText(_columns(sql, found), _checks(sql, found))
+
+
+_read_once = functools.lru_cache(maxsize=256)(_read)
+
+
+def _checks(sql: str, found: Sequence[Token]) -> tuple[str, ...]:
+    out = []
+    for index, token in enumerate(found[:-1]):
+        if token.depth == 1 and token.word() == "CHECK" and found[index + 1].text == "(":
+            inside = _inside(sql, found, index + 1)
+            if inside is not None:
+                out.append(inside[0])
+    return tuple(out)
+
+
+def _columns(sql: str, found: Sequence[Token]) -> dict[str, ColumnText]:
     opening = next((i for i, token in enumerate(found) if token.text == "(" and token.depth == 0), None)
     if opening is None or any(token.word() == "AS" for token in found[:opening]):
         return {}

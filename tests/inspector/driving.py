@@ -14,6 +14,7 @@ from textual.worker import WorkerCancelled
 
 from inspector.app import InspectorApp
 from inspector.widgets.filter_bar import FilterBar
+from tests.pace import rested
 
 __all__ = ["CONTROLS", "driven", "screen_lines", "screen_text", "settled", "typed"]
 
@@ -23,12 +24,21 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 async def settled(pilot: Pilot[Any], *, rounds: int = 3) -> None:
     """Waits until nothing loads any more (following goes on by itself and is not waited for)."""
+    idle = 0
     for _ in range(rounds):
-        await pilot.pause()
-        waiting = [worker for worker in pilot.app.workers if worker.group not in ("follow", "search")]
-        with suppress(WorkerCancelled):
-            await asyncio.wait_for(pilot.app.workers.wait_for_complete(waiting), 30)
-    await pilot.pause()
+        await rested(pilot)
+        waiting = [
+            worker
+            for worker in pilot.app.workers
+            if worker.group not in ("follow", "search") and not worker.is_finished
+        ]
+        idle = 0 if waiting else idle + 1
+        if idle == 2:  # and nothing began in between
+            break
+        if waiting:
+            with suppress(WorkerCancelled):
+                await asyncio.wait_for(pilot.app.workers.wait_for_complete(waiting), 30)
+    await rested(pilot)
 
 
 async def typed(pilot: Pilot[Any], text: str) -> None:
@@ -57,6 +67,7 @@ async def driven(
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
         await settled(pilot)
         yield pilot
+        await pilot.pause()  # draws what nobody looked at
         assert fault_ok or app.fault is None, app.fault
 
 

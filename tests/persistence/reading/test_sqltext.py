@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persistence.reading.sqltext import checks, column_texts, index_predicate, tokens, unquote
+from persistence.reading.sqltext import index_predicate, table_text, tokens, unquote
 
 
 @given(st.text(st.sampled_from("()'\"`[],;-/*\n aACHECK x1:?"), max_size=60))
 def test_no_text_is_an_error(text: str) -> None:
     found = list(tokens(text))
     assert all(text[token.start : token.end] == token.text for token in found)
-    checks(text)
-    column_texts(text)
+    table_text(text)
     index_predicate(text)
 
 
@@ -31,18 +30,24 @@ def test_no_text_is_an_error(text: str) -> None:
     ],
 )
 def test_checks(sql: str | None, expected: tuple[str, ...]) -> None:
-    assert checks(sql) == expected
+    assert table_text(sql).checks == expected
 
 
 def test_columns() -> None:
-    found = column_texts(
+    found = table_text(
         "CREATE TABLE t (a TEXT COLLATE NOCASE, [b c] AS (a || ')') VIRTUAL, "
         'd NUMERIC(10, 2), PRIMARY KEY (a), "check" INT)'
-    )
+    ).columns
     assert set(found) == {"a", "b c", "d", "check"}
     assert found["a"].collation == "NOCASE"
     assert found["b c"].generated == "a || ')'"
-    assert column_texts("CREATE TABLE t AS SELECT 1") == {}
+    assert table_text("CREATE TABLE t AS SELECT 1").columns == {}
+
+
+def test_a_text_of_any_length_is_read() -> None:
+    wide = ", ".join(f"column_{number} INT CHECK (column_{number} > 0)" for number in range(1000))
+    found = table_text(f"CREATE TABLE t ({wide})")
+    assert len(found.columns) == len(found.checks) == 1000
 
 
 def test_predicates_and_names() -> None:
