@@ -14,7 +14,7 @@ import itertools
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -24,7 +24,7 @@ from persistence import files
 from persistence.engines.compatibility_opening import Hand, Plan, open_guarded
 from persistence.engines.compatibility_reader import CompatibilityReader
 from persistence.engines.driver_thread import on_thread, wait_for_end
-from persistence.engines.native import Turns
+from persistence.engines.lane import Lane
 from persistence.engines.native_sqlite import Stop
 from persistence.engines.patience import BUSY_TIMEOUT
 from persistence.engines.statements import Steps
@@ -69,11 +69,12 @@ class CompatibilityEngine:
         self._alchemy = alchemy
         self._held = held
         self._closed = closed
-        self._turns = Turns()
+        self._operations = frozenset(self.profile.operations) & frozenset(report.operations)
         self._connection: AsyncConnection | None = None
         self._driver: Any = None
         self._front: Any = None
         self._hand: Hand | None = None
+        self._lane: Lane | None = None
 
     async def run(
         self,
@@ -90,23 +91,24 @@ class CompatibilityEngine:
         profile or the caller's admission does not name the operation, and for whatever the guard refuses;
         BusyError, ConstraintError and the other typed errors for what SQLite says.
         """
-        self._named(operation)
-        async with self._turns.mine():
-            if self._hand is None:
-                raise StoreError(
-                    f"{operation}: the store is not open. Nothing was written.",
-                    code="not-open",
-                    where=self.location.display,
-                    remedy="Open the store again.",
-                )
-            stop = Stop(self._front)
-            work: Any = partial(self._hand.transact, operation, steps, stop, kept)
-            try:
-                result: T = await on_thread(self._driver, work, stop.ask, where=self.location.display)
-            except StoreError as error:
-                error.add_note(f"{operation}: the transaction {transaction!r} was not committed")
-                raise
-            return result
+        if operation not in self._operations:
+            self._not_named(operation)
+        stop = Stop(self._front)
+
+        def work() -> Any:
+            hand = self._hand
+            if hand is None:
+                self._not_open(operation)
+            return hand.transact(operation, steps, stop, kept)
+
+        try:
+            if self._lane is None:
+                self._not_open(operation)
+            result: T = await self._lane.call(work, stop)
+        except StoreError as error:
+            error.add_note(f"{operation}: the transaction {transaction!r} was not committed")
+            raise
+        return result
 
     async def close(self) -> None:
         """Lets the store go: the writer's connection, its engine, the readers' and the claim on the file."""
@@ -122,9 +124,15 @@ class CompatibilityEngine:
         finally:
             self._held.close()
 
-    def _named(self, operation: str) -> None:
-        if operation in self.profile.operations and operation in self.report.operations:
-            return
+    def _not_open(self, operation: str) -> NoReturn:
+        raise StoreError(
+            f"{operation}: the store is not open. Nothing was written.",
+            code="not-open",
+            where=self.location.display,
+            remedy="Open the store again.",
+        )
+
+    def _not_named(self, operation: str) -> NoReturn:
         refusals = Refusals(self.location.display, self.profile)
         refusals.operation = operation
         raise refusals.refused(
@@ -205,6 +213,7 @@ async def _open(plan: Plan, report: AdmissionReport) -> CompatibilityEngine:
             raw = await engine._connection.get_raw_connection()
             engine._driver = raw.driver_connection
             engine._front = engine._driver._conn
+            engine._lane = Lane(engine._driver, location.display)
             engine._hand = hands.pop()
         except BaseException:
             await engine.close()

@@ -58,7 +58,7 @@ class TransactionGuard:
 
     def admit(self) -> None:
         """Admission again, under the write lock. Raises the refusal of a store that moved meanwhile."""
-        self._begin()
+        self._end("BEGIN")
         try:
             self._store.check()
         finally:
@@ -120,7 +120,7 @@ class TransactionGuard:
         hold.authorizer.clear()
         try:
             stop.check()
-            self._begin()
+            self._end("BEGIN")
             self._store.check()
             result = self._drive(steps(), stop)
             stop.check()
@@ -207,14 +207,12 @@ class TransactionGuard:
         """Rows of a statement of the guard's own."""
         return self._own.execute(sql, parameters).fetchall()
 
-    def _begin(self) -> None:
-        self._end("BEGIN")
-
     def _end(self, word: str) -> None:
+        """BEGIN, COMMIT or ROLLBACK."""
         authorizer = self._hold.authorizer
         authorizer.door = word
         try:
-            self._plain("BEGIN IMMEDIATE" if word == "BEGIN" else word)
+            self._own.execute("BEGIN IMMEDIATE" if word == "BEGIN" else word)
         finally:
             authorizer.door = None
 

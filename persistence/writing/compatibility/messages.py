@@ -75,21 +75,21 @@ _NEW_OR_OWN = Rule("messages", "id: one that no row has, or a message of this ru
 def written(run: Running, values: dict[str, Any], lion_class: str | None) -> Steps[None]:
     """The message: new, or this run's own and then rewritten; when it was made stays."""
     if lion_class is not None:
-        values["v_lion_class"] = yield from _class_number(run, lion_class)
+        rows = (yield run.call(TYPE_OF, k_lion_class=lion_class)).rows
+        values["v_lion_class"] = rows[0][0] if rows else (yield from _new_class(run, lion_class))
     message_id = values["v_id"]
-    if not run.created.made(("messages", message_id)) and ("messages", message_id) not in run.made:
-        yield from run.insert(NEW_MESSAGE, values)
+    row = ("messages", message_id)
+    if not run.created.made(row) and row not in run.made:
+        if not (yield run.call(NEW_MESSAGE, **values)).changed:
+            yield from run.taken("messages", message_id)
+        run.made.append(row)
     elif not (yield run.call(REWRITE, k_id=message_id, **values)).changed:
         yield from run.still_own("messages", message_id)
 
 
-def _class_number(run: Running, name: str) -> Steps[int]:
-    found = (yield run.call(TYPE_OF, k_lion_class=name)).first
-    if found is None:
-        yield run.call(NEW_TYPE, v_lion_class=name)
-        found = (yield run.call(TYPE_OF, k_lion_class=name)).first
-        assert found is not None
-    number: int = found[0]
+def _new_class(run: Running, name: str) -> Steps[int]:
+    yield run.call(NEW_TYPE, v_lion_class=name)
+    number: int = (yield run.call(TYPE_OF, k_lion_class=name)).rows[0][0]
     return number
 
 

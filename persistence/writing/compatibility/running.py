@@ -51,10 +51,11 @@ class Running:
         """Adds a row of this run; refuses when its id is taken."""
         table, identity = spec.table, values["v_id"]
         if not (yield self.call(spec, **values)).changed:
-            yield from self._taken(table, identity)
+            yield from self.taken(table, identity)
         self.made.append((table, identity))
 
-    def _taken(self, table: str, identity: str) -> Steps[None]:
+    def taken(self, table: str, identity: str) -> Steps[None]:
+        """Refuses an id that a row has already, and says whose it is."""
         there = None
         if OWNER_OF[table] in self._statements:
             there = (yield self.call(OWNER_OF[table], k_id=identity)).first
