@@ -116,6 +116,11 @@ class JournalPlace(Place):
         before = grid.source
         grid.show(source, keep_place=isinstance(before, JournalSource) and before.query == query)
 
+    def on_resize(self, event: events.Resize) -> None:
+        """The foot has room for the journal's own file, or not."""
+        if self.grid.source is not None:
+            self.call_after_refresh(self._tell)
+
     # -- the filter --------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:

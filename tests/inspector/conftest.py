@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.inspector.pictures import Pictures
 
 LATER = frozenset({"admission", "query", "actions", "journal"})
 """Places that came, or come, after most pictures were taken."""
+
+
+@pytest.fixture
+def pictures(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Pictures:
+    """Compares what an application shows, as often as a test asks, with pictures of it."""
+    return Pictures(snapshot, request)
 
 
 @pytest.fixture(autouse=True)
@@ -14,7 +23,7 @@ def places_of_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
     A module whose pictures are of such a place says so: `PLACES_TOO = ("admission",)`.
     """
-    if "snap_compare" not in request.fixturenames:
+    if not {"snap_compare", "pictures"} & set(request.fixturenames):
         return
     from inspector.screens import PLACES
 

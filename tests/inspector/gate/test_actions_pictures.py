@@ -6,13 +6,13 @@ import dataclasses
 import os
 import sqlite3
 import uuid
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from inspector.actions.carrying import Outcome
 from inspector.actions.gate import Gate
@@ -25,9 +25,9 @@ from tests.inspector.actions.managed import desk, source
 from tests.inspector.driving import settled
 from tests.inspector.gate.gates import KIM, before_call, ended
 from tests.inspector.gate.test_journal_place import REFUSAL
+from tests.inspector.pictures import Pictures, running, walked
 from tests.persistence.stores import put
 
-SIZES = [(80, 24), (120, 40)]
 PLACES_TOO = ("admission", "actions", "journal")
 CLOCK = 1_795_953_600.0
 NAME = ("a", "c", "m", "e", "minus", "d", "e", "s", "k")
@@ -80,88 +80,86 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StateDB, "facts", sized)
 
 
-def shot(
-    compare: Callable[..., bool],
-    size: tuple[int, int],
-    *keys: str,
-    at: str = "actions",
-    allow: bool = True,
-    theme: str | None = None,
-) -> None:
-    app = InspectorApp("~/managed.db", start_place=at, allow_writes=allow)
-    if theme is not None:
-        app.theme = theme
-
-    async def before(pilot: Pilot[Any]) -> None:
-        await settled(pilot)
-        for key in keys:
-            if key == "ended":
-                await ended(pilot)
-            elif key.startswith("file "):
-                pilot.app.screen.query_one("#path").value = key[5:]  # type: ignore[attr-defined]
-                await pilot.press("slash", "enter")
-                await settled(pilot)
-            else:
-                await pilot.press(key)
-                await settled(pilot)
-
-    assert compare(app, terminal_size=size, run_before=before)
+def managed(at: str = "actions", *, allow: bool = True) -> InspectorApp:
+    return InspectorApp("~/managed.db", start_place=at, allow_writes=allow)
 
 
-COPY = ("j", "j", "enter", "slash", "file ~/state.db", "enter", *KIM)
-ACTIONS: dict[str, tuple[str, ...]] = {
-    "first": (),
-    "half": ("enter", "p", "enter"),
-    "previewed": ("enter", *KIM),
-    "typed": ("enter", *KIM, "tab", *NAME),
-    "refused": ("enter", *KIM, "tab", "k", "enter"),
-    "done": ("enter", *KIM, "tab", *NAME, "enter", "ended"),
-    "dry": ("j", "enter", *KIM),
-    "copy": COPY,
-    "stores": ("j", "j", "enter"),
-    "call": ("enter", *KIM, "G", "enter"),
-}
+async def to_copy(pilot: Pilot[Any]) -> None:
+    """From the chooser of stores, whose field has the focus."""
+    pilot.app.screen.query_one("#path", Input).value = "~/state.db"
+    await walked(pilot, "enter", "enter", *KIM)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-@pytest.mark.parametrize("name", ACTIONS)
-def test_actions(snap_compare: Callable[..., bool], home: Path, name: str, size: tuple[int, int]) -> None:
-    shot(snap_compare, size, *ACTIONS[name])
+async def test_through_the_gate(pictures: Pictures, home: Path) -> None:
+    """Shut, half held, previewed, the lineage typed, and carried out."""
+    async with running(managed()) as pilot:
+        await pictures.both(pilot, "first")
+        await walked(pilot, "enter", *KIM[:2])
+        await pictures.both(pilot, "half")
+        await walked(pilot, *KIM[2:])
+        await pictures.both(pilot, "previewed")
+        await walked(pilot, "tab", *NAME)
+        await pictures.both(pilot, "typed")
+        await walked(pilot, "enter")
+        await ended(pilot)
+        await pictures.both(pilot, "done")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-def test_without_the_flag(snap_compare: Callable[..., bool], home: Path, size: tuple[int, int]) -> None:
-    shot(snap_compare, size, allow=False)
+async def test_another_lineage_is_refused(pictures: Pictures, home: Path) -> None:
+    async with running(managed()) as pilot:
+        await walked(pilot, "enter", *KIM, "tab", "k", "enter")
+        await pictures.both(pilot, "refused")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-def test_refused_half_way(
-    snap_compare: Callable[..., bool], home: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-) -> None:
+async def test_a_call_of_the_preview(pictures: Pictures, home: Path) -> None:
+    async with running(managed()) as pilot:
+        await walked(pilot, "enter", *KIM, "G", "enter")
+        await pictures.both(pilot, "call")
+
+
+async def test_a_dry_run(pictures: Pictures, home: Path) -> None:
+    async with running(managed()) as pilot:
+        await walked(pilot, "j", "enter", *KIM)
+        await pictures.both(pilot, "dry")
+
+
+async def test_a_copy(pictures: Pictures, home: Path) -> None:
+    async with running(managed()) as pilot:
+        await walked(pilot, "j", "j", "enter")
+        await pictures.both(pilot, "stores")
+        await to_copy(pilot)
+        await pictures.both(pilot, "copy")
+
+
+async def test_without_the_flag(pictures: Pictures, home: Path) -> None:
+    async with running(managed(allow=False)) as pilot:
+        await pictures.both(pilot)
+
+
+async def test_refused_half_way(pictures: Pictures, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def taken() -> None:
         theirs = {"id": "m0003", "created_at": 1.0, "content": {}, "role": "user", "lion_class": 0}
         put(home / "managed.db", "messages", {**theirs, "owner_id": "lee"})
 
     before_call(monkeypatch, 3, taken)
-    shot(snap_compare, size, *COPY, "tab", *NAME, "enter", "ended")
+    async with running(managed()) as pilot:
+        await walked(pilot, "j", "j", "enter")
+        await to_copy(pilot)
+        await walked(pilot, "tab", *NAME, "enter")
+        await ended(pilot)
+        await pictures.both(pilot)
 
 
-@pytest.mark.parametrize("theme", ["lion-light", "high-contrast", "mono"])
-def test_themes(snap_compare: Callable[..., bool], home: Path, theme: str) -> None:
-    shot(snap_compare, (110, 34), "enter", *KIM, "tab", "a", theme=theme)
+async def test_themes(pictures: Pictures, home: Path) -> None:
+    async with running(managed(), (110, 34)) as pilot:
+        await walked(pilot, "enter", *KIM, "tab", "a")
+        for theme in ("lion-light", "high-contrast", "mono"):
+            pilot.app.theme = theme
+            await settled(pilot)
+            await pictures.take(pilot, theme)
 
 
-JOURNAL: dict[str, tuple[str, ...]] = {
-    "list": (),
-    "entry": ("j", "enter"),
-    "torn": ("j", "j", "enter"),
-    "filtered": ("slash", *"outcome", "colon", *"ref", "enter"),
-}
-
-
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-@pytest.mark.parametrize("name", JOURNAL)
-def test_journal(snap_compare: Callable[..., bool], home: Path, name: str, size: tuple[int, int]) -> None:
+async def test_journal(pictures: Pictures, home: Path) -> None:
     journal = Journal(Path("state"))
     given: dict[str, Any] = {"store": "~/managed.db", "lineage": "acme-desk", "owner": "kim", "pid": 4711,
                              "profile": "acme-desk-fresh-run@1", "version": "7"}  # fmt: skip
@@ -175,4 +173,11 @@ def test_journal(snap_compare: Callable[..., bool], home: Path, name: str, size:
     journal.append(Entry("record", "refused", **refused, operations={"create_session": 1}))
     journal.append(Entry("copy-run", "interrupted", **given, run="6e94", committed=done[:1], when=CLOCK - 60,
                          note="The run was ended as cancelled."))  # fmt: skip
-    shot(snap_compare, size, *JOURNAL[name], at="journal")
+    async with running(managed("journal")) as pilot:
+        await pictures.both(pilot, "list")
+        await walked(pilot, "j", "enter")
+        await pictures.both(pilot, "entry")
+        await walked(pilot, "escape", "j", "enter")
+        await pictures.both(pilot, "torn")
+        await walked(pilot, "escape", "slash", *"outcome", "colon", *"ref", "enter")
+        await pictures.both(pilot, "filtered")
