@@ -45,6 +45,7 @@ class _Entry:
     store: str | None = None
     id: str | None = None
     there: bool = True
+    story: str = ""  # what of its words did not fit
     look: str = ""
 
 
@@ -155,13 +156,15 @@ class OpenPlace(Place):
 
     @on(OptionList.OptionHighlighted, "#open-list")
     def _highlighted(self) -> None:
-        """What to look at in the demo's store under the cursor."""
+        """What to look at in the demo's store under the cursor, and of its story what the list cut off."""
         entry = self._chosen()
-        look = entry.look if entry is not None else ""
+        look, story = (entry.look, entry.story) if entry is not None else ("", "")
         said = self.query_one("#open-look", Static)
         said.display = bool(look)
         if look:
-            said.update(Content.assemble(("what to look at  ", ".quiet"), safe.content(look, ".plain")))
+            before = [safe.content(story, ".quiet"), "\n"] if story else []
+            words = (("what to look at  ", ".quiet"), safe.content(look, ".plain"))
+            said.update(Content.assemble(*before, *words))
 
     @on(OptionList.OptionSelected, "#open-list")
     def _selected(self, event: OptionList.OptionSelected) -> None:
@@ -284,9 +287,11 @@ def _card(card: Card, width: int) -> _Entry:
     right = Content.assemble((live, ".live"), (f"{card.holds}   {size}", ".quiet"))
     title = Content.styled(safe.text(card.title), ".strong")
     gap = max(2, width - title.cell_length - right.cell_length)
-    story = safe.content(safe.clip(safe.text(card.story), width - 2), ".quiet")
-    words = Content.assemble(title, " " * gap, right, "\n  ", story)
-    return _Entry(words, card.store, f"card-{card.name}", look=card.look)
+    story = safe.text(card.story)
+    shown = safe.clip(story, width - 2)
+    words = Content.assemble(title, " " * gap, right, "\n  ", safe.content(shown, ".quiet"))
+    cut = story if shown != story else ""
+    return _Entry(words, card.store, f"card-{card.name}", story=cut, look=card.look)
 
 
 def _recent(recent: Recent, there: bool, width: int) -> _Entry:

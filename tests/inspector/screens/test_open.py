@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, Static
 from textual.worker import WorkerCancelled
 
 from inspector import choices, recents
@@ -143,6 +143,18 @@ async def test_the_gallery_is_shown_and_opens(built: Path) -> None:
         await pilot.press("enter")
         await settled(pilot)
         assert pilot.app.location.name == "harbour.db" and pilot.app.opened is not None
+
+
+async def test_a_story_the_list_cuts_off_is_told_whole_below_it(built: Path) -> None:
+    from inspector.demo.gallery import read_index
+
+    story = read_index(built)[0].story
+    async with opened(built, (80, 24)) as pilot:
+        assert story[:40] in told(pilot) and story not in told(pilot)
+        below = str(pilot.app.screen.query_one("#open-look", Static).render())
+        assert below.startswith(f"{story}\nwhat to look at  ")
+    async with opened(built, (160, 40)) as pilot:
+        assert told(pilot).count(story) == 1
 
 
 async def test_what_is_typed_is_completed(tmp_path: Path) -> None:
