@@ -1,4 +1,4 @@
-"""Pictures along one walk through the application; each is compared as `snap_compare` compares the one it takes.
+"""Pictures along one walk through the application, each compared as `snap_compare` compares its only one.
 
 Starting the application costs more than all there is to see in it. So one that runs is made as large as the
 next picture is to be, where a walk has several, or one at both sizes.

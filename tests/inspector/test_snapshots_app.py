@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,8 @@ from persistence.records import Route
 from persistence.statedb import StateDB
 from tests.inspector.built import CLOCK, REVIEW, make_world
 from tests.inspector.driving import settled, typed
+from tests.inspector.pictures import BOTH, Pictures, running, walked
 
-SIZES = [(80, 24), (120, 40)]
 KNOWN = ("overview", "found", "runs", "run", "tables", "open", "refused")
 RUN = f"run/{REVIEW}"
 
@@ -65,86 +64,106 @@ def world(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_c
     return "~/stores/state.db"
 
 
-def shot(
-    compare: Callable[..., bool],
-    store: str | None,
-    place: str,
-    size: tuple[int, int],
-    *keys: str,
-    theme: str | None = None,
-) -> None:
-    """`type:` types words; other keys are pressed."""
-    app = InspectorApp(store, start_place=place)
-    if theme is not None:
-        app.theme = theme
-
-    async def before(pilot: Pilot[Any]) -> None:
-        await settled(pilot)
-        for key in keys:
-            if key.startswith("type:"):
-                await typed(pilot, key.removeprefix("type:"))
-            else:
-                await pilot.press(key)
-            await settled(pilot)
-        if isinstance(pilot.app.screen, CommandPalette):
-            await pilot.pause(0.3)
-            while pilot.app.screen._show_busy or not pilot.app.screen._list_visible:
-                await pilot.pause(0.05)
-
-    assert compare(app, terminal_size=size, run_before=before)
+def on_store(place: str, store: str = "~/stores/state.db") -> InspectorApp:
+    return InspectorApp(store, start_place=place)
 
 
-SHOTS = {
-    "overview": ("overview",),
-    "runs": ("runs",),
-    "runs-filtered": ("runs", "slash", "type:status:failed agent:cl"),
-    "runs-nothing": ("runs", "slash", "type:status:failed stauts:x nobody", "enter"),
-    "runs-sorted": ("runs", "l", "l", "l", "s"),
-    "run": (RUN,),
-    "run-further": (RUN, "j", "j", "j", "j"),
-    "run-end": (RUN, "G"),
-    "run-outline": (RUN, "Z"),
-    "run-json": (RUN, "v", "v"),
-    "run-search": (RUN, "ctrl+f", "type:ci/log", "enter"),
-    "run-timeline": (f"{RUN}/timeline", "j", "j"),
-    "run-branches": (f"{RUN}/branches",),
-    "run-signals": (f"{RUN}/signals",),
-    "run-history": (f"{RUN}/history",),
-    "run-artifacts": (f"{RUN}/artifacts",),
-    "run-raw": (f"{RUN}/raw",),
-    "found": ("found/broken-json",),
-    "help": (RUN, "question_mark"),
-    "palette": ("runs", "ctrl+p", "type:night"),
-    "themes": ("runs", "t"),
-    "export": ("runs", "e"),
-}
+async def write(pilot: Pilot[Any], words: str) -> None:
+    await typed(pilot, words)
+    if isinstance(pilot.app.screen, CommandPalette):
+        await pilot.pause(0.3)
+        while pilot.app.screen._show_busy or not pilot.app.screen._list_visible:
+            await pilot.pause(0.05)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-@pytest.mark.parametrize("name", SHOTS)
-def test_places(snap_compare: Callable[..., bool], world: str, name: str, size: tuple[int, int]) -> None:
-    place, *keys = SHOTS[name]
-    shot(snap_compare, world, place, size, *keys)
+@pytest.mark.parametrize("place", ["overview", "found/broken-json"], ids=["overview", "found"])
+async def test_places(pictures: Pictures, world: str, place: str) -> None:
+    async with running(on_store(place)) as pilot:
+        await pictures.both(pilot)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-def test_refused(snap_compare: Callable[..., bool], world: str, size: tuple[int, int]) -> None:
+async def test_runs(pictures: Pictures, world: str) -> None:
+    """As they are first, with what opens over them, and sorted."""
+    async with running(on_store("runs")) as pilot:
+        await pictures.both(pilot, "first")
+        await walked(pilot, "t")
+        await pictures.both(pilot, "themes")
+        await walked(pilot, "escape", "e")
+        await pictures.both(pilot, "export")
+        await walked(pilot, "escape", "ctrl+p")
+        await write(pilot, "night")
+        await pictures.both(pilot, "palette")
+        await walked(pilot, "escape", "l", "l", "l", "s")
+        await pictures.both(pilot, "sorted")
+
+
+async def test_runs_that_fit(pictures: Pictures, world: str) -> None:
+    async with running(on_store("runs")) as pilot:
+        await walked(pilot, "slash")
+        await write(pilot, "status:failed agent:cl")
+        await pictures.both(pilot, "filtered")
+        await walked(pilot, "ctrl+u")
+        await write(pilot, "status:failed stauts:x nobody")
+        await walked(pilot, "enter")
+        await pictures.both(pilot, "nothing")
+
+
+async def test_run(pictures: Pictures, world: str) -> None:
+    """Its conversation: first, under the help, at its end, and in the other ways to read it."""
+    async with running(on_store(RUN)) as pilot:
+        await pictures.both(pilot, "first")
+        await walked(pilot, "question_mark")
+        await pictures.both(pilot, "help")
+        await walked(pilot, "escape", "G")
+        await pictures.both(pilot, "end")
+        await walked(pilot, "g", "Z")
+        await pictures.both(pilot, "outline")
+        await walked(pilot, "Z", "v", "v")
+        await pictures.both(pilot, "json")
+        await walked(pilot, "v", "ctrl+f")
+        await write(pilot, "ci/log")
+        await walked(pilot, "enter")
+        await pictures.both(pilot, "search")
+
+
+@pytest.mark.parametrize("size", BOTH, ids=["small", "wide"])
+async def test_run_further(pictures: Pictures, world: str, size: tuple[int, int]) -> None:
+    """What is in sight depends on the size it was gone down at."""
+    async with running(on_store(RUN), size) as pilot:
+        await walked(pilot, "j", "j", "j", "j")
+        await pictures.both(pilot, sizes=[size])
+
+
+async def test_run_views(pictures: Pictures, world: str) -> None:
+    async with running(on_store(f"{RUN}/timeline")) as pilot:
+        await walked(pilot, "j", "j")
+        await pictures.both(pilot, "timeline")
+        for view in ("branches", "signals", "history", "artifacts", "raw"):
+            await walked(pilot, "tab")
+            await pictures.both(pilot, view)
+
+
+async def test_refused(pictures: Pictures, world: str) -> None:
     Path("stores/notes.db").write_text("not a database at all\n" * 20)
-    shot(snap_compare, "~/stores/notes.db", "runs", size)
+    async with running(on_store("runs", "~/stores/notes.db")) as pilot:
+        await pictures.both(pilot)
 
 
 @pytest.mark.parametrize("place", ["overview", "runs", "run"])
-@pytest.mark.parametrize("theme", ["lion-light", "high-contrast", "mono"])
-def test_themes(snap_compare: Callable[..., bool], world: str, theme: str, place: str) -> None:
-    shot(snap_compare, world, RUN if place == "run" else place, (100, 30), theme=theme)
+async def test_themes(pictures: Pictures, world: str, place: str) -> None:
+    async with running(on_store(RUN if place == "run" else place), (100, 30)) as pilot:
+        for theme in ("lion-light", "high-contrast", "mono"):
+            pilot.app.theme = theme
+            await settled(pilot)
+            await pictures.take(pilot, theme)
 
 
-def test_without_colour(
-    snap_compare: Callable[..., bool], world: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_colour(pictures: Pictures, world: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    shot(snap_compare, world, RUN, (100, 30))
+    async with running(on_store(RUN), (100, 30)) as pilot:
+        await pictures.take(pilot, "100x30")
 
 
-def test_too_small(snap_compare: Callable[..., bool], world: str) -> None:
-    shot(snap_compare, world, "runs", (40, 12))
+async def test_too_small(pictures: Pictures, world: str) -> None:
+    async with running(on_store("runs"), (40, 12)) as pilot:
+        await pictures.take(pilot, "40x12")
