@@ -41,6 +41,7 @@ class Outcome:
     seconds: float
     error: BaseException | None = None
     stands: str | None = None
+    at: str | None = None  # the call that was not done, in a few words
 
     @property
     def transactions(self) -> int:
@@ -80,6 +81,7 @@ class _Carrier:
         self._plan, self._db = plan, db
         self._told = told or (lambda _: None)
         self._begun = time.monotonic()
+        self._at: str | None = None
 
     async def go(self) -> None:
         counts = self._plan.counts
@@ -87,7 +89,9 @@ class _Carrier:
         done = 0
         async with aclosing(cast(Any, self._plan.calls())) as calls:
             async for call in calls:
+                self._at = f"{call.operation}: {call.about}" if call.about else call.operation
                 await retried(partial(call.run, self._db))
+                self._at = None
                 done += 1
                 self._told(Told(done, total, call.about or call.operation))
 
@@ -116,7 +120,7 @@ class _Carrier:
 
     def outcome(self, event: Event, error: BaseException | None = None, stands: str | None = None) -> Outcome:
         seconds = time.monotonic() - self._begun
-        return Outcome(event, self._plan.run, self.phases, seconds, error, stands)
+        return Outcome(event, self._plan.run, self.phases, seconds, error, stands, self._at)
 
     @property
     def phases(self) -> tuple[Phase, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.actions.fitness import unfit
 from inspector.actions.plan import END_REASONS, NAMED, Call, Obstacle, Plan, Told, ended_as
 from inspector.actions.source_run import LEAVE_OUT, Progress, SourceRun, read_source
+from inspector.actions.taken import taken
 from persistence.profiles.records import folded
 from persistence.schema.known import REASON_CODES, STATUS_SOURCES, STATUSES, TERMINAL
 
@@ -38,21 +39,20 @@ _MESSAGE = (
     "channel",
     "role",
 )
-_AT_ONCE = 500
 
 
 class CopyPlan:
     """The copy of one run, from a source that stays open until it is done."""
 
     def __init__(
-        self, source: SourceRun, profile: Profile, taken: Sequence[Obstacle], history: _History
+        self, source: SourceRun, profile: Profile, in_the_way: Sequence[Obstacle], history: _History
     ) -> None:
         self._source, self._history = source, history
         self._columns = _insertable(profile, "sessions"), _insertable(profile, "branches")
         self._labels = "set_session_user_label" in profile.operations
         self._usage = "update_session" in profile.operations
         self._signals = "insert_session_signal" in profile.operations
-        self.obstacles = (*source.obstacles, *history.obstacles, *taken)
+        self.obstacles = (*source.obstacles, *history.obstacles, *in_the_way)
         self.run: str | None = source.id
         self.notes = tuple(self._told())
         self.counts: Mapping[str, int] | None = self._counted()
@@ -299,32 +299,17 @@ def _history_faults(transitions: Sequence[Mapping[str, Any]], status: str | None
     return out
 
 
-# -- ids -------------------------------------------------------------------------------------------------
-
-
 async def _taken(target: StateDB, run: SourceRun) -> list[Obstacle]:
-    """The ids of the run that the managed store has already, by kind of row."""
-    found: dict[str, list[str]] = {}
-    if await target.get_session(run.id) is not None:
-        found["session"] = [run.id]
-    found["branch"] = [each["id"] for each in run.branches if await target.get_branch(each["id"]) is not None]
-    found["progression"] = [name for name in run.orders if (await target.transcript(name)).state != "missing"]
-    found["message"] = []
-    for first in range(0, len(run.messages), _AT_ONCE):
-        found["message"] += await target.get_messages(run.messages[first : first + _AT_ONCE])
-    taken = [f"{kind} {each}" for kind, ids in found.items() for each in ids]
-    if not taken:
-        return []
-    says = "Ids of the run are taken in the managed store, and a copy keeps its ids."
-    return [
-        Obstacle(
-            code="id-taken",
-            says=says,
-            count=len(taken),
-            named=tuple(taken[:NAMED]),
-            expected="ids that are free",
-        )
-    ]
+    """The ids of the run that the managed store has already."""
+    ids = {
+        "session": [run.id],
+        "branch": [str(each["id"]) for each in run.branches],
+        "progression": list(run.orders),
+        "message": run.messages,
+    }
+    return await taken(
+        target, ids, "Ids of the run are taken in the managed store, and a copy keeps its ids."
+    )
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from inspector.actions.plan import END_REASONS, Call, Obstacle, Plan, ended_as
 from inspector.actions.record_lines import Line, LineSplitter, RecordInputError, read_line
+from inspector.actions.taken import KINDS_OF_ROW, taken
 from persistence.errors import ArtifactPathError
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Recording:
     finished: bool = False  # and its calls were made
     line: int = 0
     branches: dict[str, str] = field(default_factory=dict)  # and the order of each one's messages
+    # The ids that were said, by kind of row; those that are made here are free in every store.
+    said: dict[str, dict[str, int]] = field(default_factory=lambda: {kind: {} for kind in KINDS_OF_ROW})
     _order: str = ""
     _names: dict[str, list[str]] = field(default_factory=dict)
     _contract: Mapping[str, Any] | None = None
@@ -59,7 +62,7 @@ class Recording:
             "session": self._session, "branch": self._branch, "message": self._message,
             "signal": self._signal, "status": self._status, "end": self._end,
         }[line.kind](dict(line.fields))  # fmt: skip
-        return tuple(made)
+        return tuple(replace(call, about=f"{call.about}, line {line.number}") for call in made)
 
     def stopped(self) -> str:
         """Why a run is aborted whose input ended without `end`."""
@@ -75,7 +78,8 @@ class Recording:
     def _session(self, given: dict[str, Any]) -> Iterator[Call]:
         if self.session is not None:
             self._fault("An input is one run.", "one session", "a second one")
-        identity, order = given.pop("id", None) or _new(), given.pop("progression_id", None) or _new()
+        identity = self._id("session", given.pop("id", None))
+        order = self._id("progression", given.pop("progression_id", None))
         self._contract, self._root = given.get("artifact_contract"), given.get("artifacts_path")
         if self._contract is not None:
             self._check_contract(self._contract)
@@ -87,7 +91,8 @@ class Recording:
         self.session, self._order = identity, order
 
     def _branch(self, given: dict[str, Any]) -> Iterator[Call]:
-        identity, order = given.pop("id", None) or _new(), given.pop("progression_id", None) or _new()
+        identity = self._id("branch", given.pop("id", None))
+        order = self._id("progression", given.pop("progression_id", None))
         system = given.pop("system", None)
         yield Call("create_progression", (order,), about="the order of a branch's messages")
         row = {**given, "id": identity, "session_id": self.session, "progression_id": order}
@@ -117,7 +122,20 @@ class Recording:
             **more,
         }
         about = "a system message" if more else "a message"
-        return Call("persist_live_message", (_message_row(given),), named, about)
+        row = {**given, "id": self._id("message", given.get("id"))}
+        if "class" in row:
+            row["lion_class_str"] = row.pop("class")
+        return Call("persist_live_message", (row,), named, about)
+
+    def _id(self, kind: str, said: str | None) -> str:
+        """The id a line says, which no line said before it, or a new one."""
+        if said is None:
+            return _new()
+        before = self.said[kind].setdefault(said, self.line)
+        if before != self.line:
+            observed = f"{said[:60]}, told in line {before}"
+            self._fault(f"A {kind} of this id was told already.", "each id once", observed)
+        return said
 
     def _signal(self, given: dict[str, Any]) -> Iterator[Call]:
         named = {
@@ -175,12 +193,6 @@ class Recording:
         )
 
 
-def _message_row(given: dict[str, Any]) -> dict[str, Any]:
-    if "class" in given:
-        given["lion_class_str"] = given.pop("class")
-    return {**given, "id": given.get("id") or _new()}
-
-
 def _observed(contract: Mapping[str, Any], root: str | None) -> Mapping[str, Any] | None:
     from persistence.artifacts import verify_artifact_contract
 
@@ -193,12 +205,16 @@ class RecordPlan:
     `counts` is None for an input that is still being written.
     """
 
-    obstacles: Sequence[Obstacle] = ()
-
     def __init__(
-        self, name: str, pieces: Lines, counts: Mapping[str, int] | None, notes: Sequence[str]
+        self,
+        name: str,
+        pieces: Lines,
+        counts: Mapping[str, int] | None,
+        notes: Sequence[str],
+        obstacles: Sequence[Obstacle] = (),
     ) -> None:
         self.notes = tuple(notes)
+        self.obstacles = tuple(obstacles)
         self.counts = counts
         self._name, self._pieces = name, pieces
         self._recording = Recording(name)
@@ -222,6 +238,11 @@ class RecordPlan:
             for call in recording.ending("aborted", recording.stopped()):
                 yield call
             recording.ended, recording.finished = recording.line + 1, True
+
+    @property
+    def said(self) -> Mapping[str, Mapping[str, int]]:
+        """The ids the input said so far, by kind of row, each with its line."""
+        return self._recording.said
 
     @property
     def stopped(self) -> str | None:
@@ -252,8 +273,11 @@ async def _lines(name: str, pieces: AsyncIterator[bytes]) -> AsyncIterator[Line]
         yield read_line(data, number, name)
 
 
-async def plan_of_lines(name: str, pieces: Lines, *, again: bool) -> RecordPlan:
-    """The plan. `again`: the input can be read twice, so it is checked whole before anything is written."""
+async def plan_of_lines(
+    name: str, pieces: Lines, *, again: bool, target: StateDB | None = None
+) -> RecordPlan:
+    """The plan. `again`: the input can be read twice, so it is checked whole before anything is written, and
+    the ids it says are looked up in `target`."""
     if not again:
         note = "The input is read as it comes: a line that cannot be recorded ends the run as aborted."
         return RecordPlan(name, pieces, None, (note,))
@@ -264,7 +288,10 @@ async def plan_of_lines(name: str, pieces: Lines, *, again: bool) -> RecordPlan:
     notes = []
     if trial.stopped is not None:
         notes.append(f"The run is recorded as aborted: {trial.stopped}.")
-    return RecordPlan(name, pieces, dict(counts), notes)
+    says = "Ids that the input says are taken in the managed store, and a fresh run has its own."
+    ids = {kind: list(said) for kind, said in trial.said.items()}
+    obstacles = [] if target is None else await taken(target, ids, says)
+    return RecordPlan(name, pieces, dict(counts), notes, obstacles)
 
 
 @dataclass(frozen=True)
@@ -285,4 +312,4 @@ class Record:
     )
 
     async def plan(self, target: StateDB, profile: Profile) -> Plan:
-        return await plan_of_lines(self.source, self.pieces, again=self.again)
+        return await plan_of_lines(self.source, self.pieces, again=self.again, target=target)

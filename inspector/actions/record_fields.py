@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+import struct
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from inspector.actions.plan import END_REASONS
+from persistence.schema.known import REASON_CODES, STATUS_SOURCES
 
 __all__ = ["KINDS", "LineField", "LineKind", "shape_lines"]
 
@@ -77,7 +80,22 @@ def _any(value: Any) -> str | None:
 
 def _numbers(value: Any) -> str | None:
     good = isinstance(value, list) and all(_number(each) is None for each in value)
+    try:
+        struct.pack(f"<{len(value)}f", *value) if good else None
+    except (OverflowError, struct.error):
+        return "numbers of 32 bits"
     return None if good else "a list of numbers"
+
+
+def _reason(value: Any) -> str | None:
+    if not isinstance(value, str) or value in REASON_CODES:
+        return _word(value)
+    near = difflib.get_close_matches(value, REASONS, n=3)
+    return f"{', '.join(near)}, or another known reason code" if near else "a known reason code"
+
+
+def _source(value: Any) -> str | None:
+    return None if isinstance(value, str) and value in STATUS_SOURCES else ", ".join(STATUS_SOURCES)
 
 
 def _end_status(value: Any) -> str | None:
@@ -92,14 +110,17 @@ def _texts(names: str, says: str) -> tuple[LineField, ...]:
     return tuple(LineField(name, "text", says, _text) for name in names.split())
 
 
+REASONS = sorted(code for code in REASON_CODES if code.startswith(("run.", "session.")))
+"""The reason codes there are for a run."""
+
 _ID = LineField("id", "text", "its id; a new one is made when it is left out", _word)
 _CREATED = LineField("created_at", "time", "when it was made; now when left out", _time)
 _METADATA = LineField("node_metadata", "object", "whatever else there is to keep", _object)
-_REASON = LineField("reason_code", "text", "one of the known reason codes", _word)
+_REASON = LineField("reason_code", "text", "one of the known reason codes", _reason)
 _SUMMARY = LineField("reason_summary", "text", "the reason in words", _text)
 _EVIDENCE = LineField("evidence_refs", "list", "what the reason rests on", _list)
 _ACTOR = LineField("actor", "text", "who changed it", _text)
-_SOURCE = LineField("source", "text", "executor, agent, admin or system", _word)
+_SOURCE = LineField("source", "text", "executor, agent, admin or system", _source)
 
 _MESSAGE = (
     LineField("role", "text", "user, assistant, system, action, ...", _word, required=True),
@@ -171,7 +192,7 @@ KINDS: dict[str, LineKind] = {
         "A change within a running run: a reason for its status, kept in its history.",
         (
             LineField("status", "text", "running", _running, required=True),
-            LineField("reason_code", "text", "one of the known reason codes", _word, required=True),
+            LineField("reason_code", "text", "one of the known reason codes", _reason, required=True),
             _SUMMARY,
             _EVIDENCE,
             _SOURCE,
@@ -212,4 +233,6 @@ def shape_lines() -> list[str]:
         told = [f"{each.name} ({each.expects}, needed)" for each in needed]
         told += [f"{each.name} ({each.expects})" for each in others]
         out += textwrap.wrap(", ".join(told), 88, initial_indent="  ", subsequent_indent="  ")
+    out += ["", "Reason codes (every end has its own when none is named):"]
+    out += textwrap.wrap(", ".join(REASONS), 88, initial_indent="  ", subsequent_indent="  ")
     return out

@@ -139,14 +139,19 @@ def _checked(kind: LineKind, fields: Mapping[str, Any], where: str) -> None:
             known = [each.name for each in kind.fields]
             close = difflib.get_close_matches(name, known, n=1)
             expected = f"{close[0]}, or another field" if close else ", ".join(known)
-            _fault(where, f"A {kind.name} has no such field.", expected, _shown(name))
+            _fault(where, f"{_one(kind).capitalize()} has no such field.", expected, _shown(name))
         expected_instead = field.check(value)
         if expected_instead is not None:
-            said = f"The field {name} of a {kind.name} cannot be this."
+            said = f"The field {name} of {_one(kind)} cannot be this."
             _fault(where, said, expected_instead, _shown(value))
     for field in kind.fields:
         if field.required and field.name not in fields:
-            _fault(where, f"A {kind.name} needs its {field.name}.", field.expects, f"no {field.name}")
+            said = f"{_one(kind).capitalize()} needs its {field.name}."
+            _fault(where, said, field.expects, f"no {field.name}")
+
+
+def _one(kind: LineKind) -> str:
+    return f"an {kind.name}" if kind.name == "end" else f"a {kind.name}"
 
 
 def _shown(value: Any, nothing: str = "null") -> str:

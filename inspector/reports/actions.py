@@ -129,6 +129,8 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         )
     if outcome.committed:
         yield "  committed  " + ", ".join(safe.text(str(phase)) for phase in outcome.committed)
+    if outcome.at:
+        yield f"  stopped at {safe.text(outcome.at)}"
     if outcome.stands:
         yield f"  {safe.text(outcome.stands)}"
     yield "  The gate is shut. store-inspector journal shows what was done."
@@ -171,6 +173,7 @@ def document_of(
             "event": outcome.event,
             "run": outcome.run,
             "committed": [{"transaction": each.name, "count": each.count} for each in outcome.committed],
+            "at": outcome.at,
             "stands": outcome.stands,
             "seconds": round(outcome.seconds, 3),
         },

@@ -260,6 +260,9 @@ def _verdict(outcome: Outcome) -> Build:
 
     def build(room: int) -> list[Line]:
         out = [line((f"{sign} ", role), (words, role))]
+        if outcome.at:
+            said = f"stopped at {safe.text(outcome.at)}"
+            out += prefixed(Run("  "), wrap([Run(said, "plain")], room - 2))
         if outcome.stands:
             out += prefixed(Run("  "), wrap([Run(safe.text(outcome.stands), "plain")], room - 2))
         return out

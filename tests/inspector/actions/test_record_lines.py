@@ -167,8 +167,8 @@ async def test_a_system_message_usage_and_times_go_where_they_belong() -> None:
 
 async def test_a_message_finds_its_branch() -> None:
     other = {"kind": "branch", "id": "c", "name": "second opinion"}
-    lines = [SESSION, BRANCH, other, MESSAGE, MESSAGE | {"branch": "main"}, MESSAGE | {"branch": "b"}, END]
-    calls = await calls_of(*lines)
+    to_each = ({}, {"id": "m2", "branch": "main"}, {"id": "m3", "branch": "b"})
+    calls = await calls_of(SESSION, BRANCH, other, *(MESSAGE | to for to in to_each), END)
     orders = {call.arguments[0]["id"]: call.arguments[0]["progression_id"] for call in calls[3:6:2]}
     live = [call for call in calls if call.operation == "persist_live_message"]
     assert [call.named["branch_progression_id"] for call in live] == [orders["c"], orders["b"], orders["b"]]
@@ -244,6 +244,38 @@ def test_a_run_that_stops_halfway_can_be_ended() -> None:
     ends = recording.ending("cancelled", "interrupted")
     assert [call.operation for call in ends] == ["finalize_branch", "update_status"]
     assert ends[-1].named["reason_code"] == "run.cancelled.sigint"
+
+
+@pytest.mark.parametrize(
+    ("line", "says", "expected"),
+    [
+        (STATUS | {"reason_code": "run.paused.operater"}, "reason_code of a status", "run.paused.operator"),
+        (END | {"reason_code": "made.up"}, "reason_code of an end", "a known reason code"),
+        (STATUS | {"source": "nobody"}, "source of a status", "admin, agent, executor, system"),
+        (MESSAGE | {"embedding": [1e300]}, "embedding of a message", "numbers of 32 bits"),
+    ],
+)
+def test_what_no_store_would_take_is_told_with_its_line(line: Any, says: str, expected: str) -> None:
+    error = refused(json.dumps(line).encode())
+    assert says in error.message and expected in str(error.expected)
+
+
+@pytest.mark.parametrize(
+    ("lines", "number", "what"),
+    [
+        ([SESSION, BRANCH, MESSAGE, MESSAGE], 4, "message"),
+        ([SESSION, BRANCH, BRANCH], 3, "branch"),
+        ([SESSION | {"progression_id": "p"}, BRANCH | {"progression_id": "p"}], 2, "progression"),
+        ([SESSION, BRANCH | {"system": {"id": "m", "role": "system", "content": 1}}, MESSAGE], 3, "message"),
+    ],
+)
+async def test_an_id_is_told_once(lines: list[Any], number: int, what: str) -> None:
+    """A second message of an id would be written over the first."""
+    with pytest.raises(RecordInputError) as caught:
+        await calls_of(*lines)
+    assert caught.value.where == f"run.jsonl, line {number}"
+    assert caught.value.message == f"A {what} of this id was told already."
+    assert caught.value.observed is not None and "told in line" in caught.value.observed
 
 
 def test_what_ends_a_run_is_known_to_the_store() -> None:

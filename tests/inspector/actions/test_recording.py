@@ -14,6 +14,7 @@ from inspector.actions.journal import Phase
 from inspector.actions.plan import Told
 from inspector.actions.record import Record
 from inspector.actions.record_lines import RecordInputError
+from inspector.reports.actions import outcome_lines
 from persistence import StateDB
 from persistence.errors import BusyError, StateCompatibilityRefused, StoreError
 from tests.inspector.actions.managed import all_hold, desk, entries, marks, read_back, ready, rows
@@ -127,6 +128,22 @@ async def test_ids_that_are_taken_are_refused(store: Path) -> None:
     assert rows(store, "SELECT content FROM messages WHERE id = 'lee-msg'") == [
         ('{"text":"lee wrote this"}',)
     ]
+
+
+async def test_ids_that_a_file_says_are_looked_up_before_anything_is_written(store: Path) -> None:
+    before = marks(store)
+    lines = (SESSION | {"id": "lee-sess"}, BRANCH, MESSAGE | {"id": "lee-msg"}, END)
+    outcome = await recorded(store, *lines)
+    assert isinstance(outcome.error, StoreError) and outcome.error.code == "id-taken"
+    assert outcome.error.observed == "session lee-sess, message lee-msg"
+    assert outcome.committed == () and marks(store) == before
+
+
+async def test_what_is_refused_half_way_says_at_which_line(store: Path) -> None:
+    lines = (SESSION, BRANCH, MESSAGE | {"id": "lee-msg"}, END)
+    outcome = await recorded(store, *lines, again=False)
+    assert outcome.at == "persist_live_message: a message, line 3"
+    assert "  stopped at persist_live_message: a message, line 3" in outcome_lines(outcome)
 
 
 async def test_an_invocation_of_somebody_else_is_refused(store: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_file_is_previewed_and_then_recorded(command: Any, store: Path, tmp_pa
     before = marks(store)
     done = command("record", path, "--into", store, *AS_KIM)
     assert done.status == 3 and marks(store) == before
-    assert "persist_live_message  a message  commits 'live message'" in done.out
+    assert "persist_live_message  a message, line 3  commits 'live message'" in done.out
     assert "preview: 7 operations" in done.out
     done = command("record", path, "--into", store, *AS_KIM, *GO)
     assert done.status == 0 and "✓ done: run s, 9 transactions" in done.err and all_hold(store)
