@@ -290,7 +290,7 @@ async def _recorded(file: str, target: StoreLocation) -> Action:
             code="input-unread",
             where=file,
             expected="a plain file of JSON lines",
-            observed="no such file",
+            observed="no plain file" if await asyncio.to_thread(Path(file).exists) else "no such file",
             remedy="Name another one; what another program writes goes through `store-inspector record`.",
         )
     return await input_of(file, target.display if target.path is None else target.fspath, live=True)

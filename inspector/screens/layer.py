@@ -40,6 +40,10 @@ class Layer(ModalScreen[Result], StyledOnce[Result]):  # the first gives the sty
     def compose_layer(self) -> ComposeResult:
         yield from ()
 
+    def on_mount(self) -> None:
+        """What was said of the place beneath would lie over a corner of this."""
+        self.app.clear_notifications()
+
     def action_close(self) -> None:
         self.dismiss(None)
 

@@ -65,6 +65,18 @@ async def test_without_the_flag_every_step_but_the_first_can_be_seen_to_hold(
     assert marks(store) == before
 
 
+async def test_what_was_said_of_the_place_does_not_lie_over_a_layer(store: Path) -> None:
+    async with driven(store, "actions", size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        assert "choose a profile first" in await press(pilot, "w")
+        text = await press(pilot, "p")
+        assert isinstance(pilot.app.screen, ProfileChooser) and "choose a profile first" not in text
+        assert text.count("╯") == 1 and "as it was" in text
+        # What is said of the layer itself is told.
+        pilot.app.notify("told within it")
+        assert "told within it" in await press(pilot, "down")
+
+
 # -- a probe ------------------------------------------------------------------------------------------------
 
 
