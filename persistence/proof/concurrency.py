@@ -134,6 +134,7 @@ async def concurrency(bench: Bench) -> Item:
         "hold_max_ms": _share(holds, 1.0),
         "other_side_writes": wrote["tries"] - wrote["busy"],
         "other_side_table": wrote["table"],
+        "other_side_wait_p99_ms": _share([wait / 1000 for wait in wrote["waits_ms"]], 0.99),
         "busy_rate": round(wrote["busy"] / max(1, wrote["tries"]), 6),
         "checkpoints": folds["rounds"],
         "log_bytes": max(sizes, default=0),

@@ -126,6 +126,9 @@ def test_concurrency_says_its_figures_and_its_limits(proved: Proved) -> None:
     assert 0 < figures["hold_p50_ms"] <= figures["hold_p99_ms"] <= figures["hold_max_ms"]
     assert figures["other_side_table"] == "tickets"
     assert figures["other_side_writes"] > 0
+    assert (
+        figures["other_side_wait_p99_ms"] > 0 and 0 <= figures["busy_rate"] <= 1 and figures["log_bytes"] > 0
+    )
     assert figures["checkpoints"] > 0
 
 
