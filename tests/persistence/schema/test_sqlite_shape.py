@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine
 
-from persistence.reading.sqltext import checks as check_texts
-from persistence.reading.sqltext import index_predicate
+from persistence.reading.sqltext import index_predicate, table_text
 from persistence.schema import metadata
 from persistence.schema.known import TABLES
 from tests.persistence.schema.facts import FACTS
@@ -58,7 +57,9 @@ def test_columns(made: sqlite3.Connection, table: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_checks(made: sqlite3.Connection, table: str) -> None:
     sql = made.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()["sql"]
-    assert sorted(check_texts(sql)) == sorted(fact["expression"] for fact in TABLE_FACTS[table]["checks"])
+    assert sorted(table_text(sql).checks) == sorted(
+        fact["expression"] for fact in TABLE_FACTS[table]["checks"]
+    )
     for fact in TABLE_FACTS[table]["checks"]:
         assert f"CONSTRAINT {fact['name']} CHECK" in sql
 
