@@ -26,6 +26,8 @@ __all__ = ["Outcome", "carry_out"]
 
 ENDING = 15.0
 """Seconds that ending a run may take when the plan stopped half-way."""
+WAITS = "another program holds the store, so this waits"
+"""What is told while a busy store is asked again, before what it waits for."""
 _NAMED = {"create_session": "session", "create_branch": "branch", "finalize_branch": "branch end"}
 """The transactions, as the manifest names them, that tell how far a run came."""
 
@@ -90,10 +92,23 @@ class _Carrier:
         async with aclosing(cast(Any, self._plan.calls())) as calls:
             async for call in calls:
                 self._at = f"{call.operation}: {call.about}" if call.about else call.operation
-                await retried(partial(call.run, self._db))
+                await self._one(call, Told(done, total, f"{WAITS}: {call.about or call.operation}"))
                 self._at = None
                 done += 1
                 self._told(Told(done, total, call.about or call.operation))
+
+    async def _one(self, call: Call, waits: Told) -> None:
+        """The call, asked again while the store is busy; `waits` is told then."""
+        tries = 0
+
+        async def once() -> None:
+            nonlocal tries
+            tries += 1
+            if tries > 1:
+                self._told(waits)
+            await call.run(self._db)
+
+        await retried(once)
 
     async def stopped(self, event: Event, status: str, why: str, error: BaseException) -> Outcome:
         stands = await self._end(status, why)

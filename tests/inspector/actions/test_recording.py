@@ -216,8 +216,14 @@ async def test_a_busy_store_is_asked_again_and_a_refusal_never(
         await real(self, msg, **given)
 
     monkeypatch.setattr(StateDB, "persist_live_message", busy)
-    outcome = await recorded(store, *WHOLE)
+    told: list[Told] = []
+    action = Record("run.jsonl", pieces(written(*WHOLE), 512), again=True)
+    outcome = await (await ready(action, store, store.parent.parent / "state")).run(told.append)
     assert outcome.error is None and asked == ["m", "m", "m"]
+    # Whoever looks on is told why it does not go on.
+    waiting = [each for each in told if "another program holds the store" in each.what]
+    assert len(waiting) == 2 and {each.done for each in waiting} == {4}
+    assert waiting[0].what.endswith("a message, line 3")
 
     async def refusing(self: StateDB, msg: Any, **given: Any) -> None:
         asked.append("refused")
