@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from inspector.app import InspectorApp
 from inspector.opened import OpenedStore
@@ -19,8 +17,8 @@ from persistence.profiles import AdmissionReport
 from persistence.statedb import StateDB
 from tests.inspector.admission.desks import CLOCK, DRIFTED, desk
 from tests.inspector.driving import settled
+from tests.inspector.pictures import BOTH, Pictures, running, walked
 
-SIZES = [(80, 24), (120, 40)]
 PLACES_TOO = ("admission",)
 KIM = ("enter", "w", "down", "down", "enter")
 """Chooses the first profile, and kim."""
@@ -62,54 +60,60 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_clock: float) -
     return home
 
 
-def shot(
-    compare: Callable[..., bool], name: str, size: tuple[int, int], *keys: str, theme: str | None = None
-) -> None:
-    app = InspectorApp(f"~/stores/{name}.db", start_place="admission")
-    if theme is not None:
-        app.theme = theme
-
-    async def before(pilot: Pilot[Any]) -> None:
-        await settled(pilot)
-        for key in keys:
-            await pilot.press(key)
-            await settled(pilot)
-
-    assert compare(app, terminal_size=size, run_before=before)
+def on_store(name: str) -> InspectorApp:
+    return InspectorApp(f"~/stores/{name}.db", start_place="admission")
 
 
-PLACES = {
-    "none": ("desk",),
-    "admitted": ("desk", *KIM),
-    "priority": ("desk-priority", *KIM),
-    "mail": ("desk-mail", *KIM),
-    "follow-up": ("desk-follow-up", *KIM),
-    "regrouped": ("desk-regrouped", *KIM),
-    "rollback": ("desk-rollback", *KIM),
-    "finding": ("desk-mail", *KIM, "enter"),
-    "ceiling": ("desk-priority", *KIM, "tab", "G", "up", "right"),
-    "links": ("desk-regrouped", *KIM, "tab", "tab"),
-    "promises": ("desk", *KIM, "shift+tab"),
-    "profile": ("desk", "p"),
-    "owner": ("desk", "enter", "w"),
-    "operations": ("desk", "enter", "a", "space"),
+PLACES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+    "desk": [
+        ("none", ()),
+        ("profile", ("p",)),
+        ("owner", ("enter", "w")),
+        ("admitted", ("down", "down", "enter")),
+        ("promises", ("shift+tab",)),
+    ],
+    "desk-priority": [("priority", KIM)],
+    "desk-mail": [("mail", KIM), ("finding", ("enter",))],
+    "desk-follow-up": [("follow-up", KIM)],
+    "desk-regrouped": [("regrouped", KIM), ("links", ("tab", "tab"))],
+    "desk-rollback": [("rollback", KIM)],
 }
+"""Of each store, what is gone on to from the last picture, and what that picture is of."""
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-@pytest.mark.parametrize("name", PLACES)
-def test_admission(snap_compare: Callable[..., bool], home: Path, name: str, size: tuple[int, int]) -> None:
-    store, *keys = PLACES[name]
-    shot(snap_compare, store, size, *keys)
+@pytest.mark.parametrize("store", PLACES)
+async def test_admission(pictures: Pictures, home: Path, store: str) -> None:
+    async with running(on_store(store)) as pilot:
+        for name, keys in PLACES[store]:
+            await walked(pilot, *keys)
+            await pictures.both(pilot, name)
 
 
-@pytest.mark.parametrize("theme", ["lion-light", "high-contrast", "mono"])
-def test_themes(snap_compare: Callable[..., bool], home: Path, theme: str) -> None:
-    shot(snap_compare, "desk-mail", (110, 34), *KIM, theme=theme)
+@pytest.mark.parametrize("size", BOTH, ids=["small", "wide"])
+async def test_ceiling(pictures: Pictures, home: Path, size: tuple[int, int]) -> None:
+    """What is in sight depends on the size it was gone down at."""
+    async with running(on_store("desk-priority"), size) as pilot:
+        await walked(pilot, *KIM, "tab", "G", "up", "right")
+        await pictures.both(pilot, sizes=[size])
 
 
-def test_without_colour(
-    snap_compare: Callable[..., bool], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_operations(pictures: Pictures, home: Path) -> None:
+    async with running(on_store("desk")) as pilot:
+        await walked(pilot, "enter", "a", "space")
+        await pictures.both(pilot)
+
+
+async def test_themes(pictures: Pictures, home: Path) -> None:
+    async with running(on_store("desk-mail"), (110, 34)) as pilot:
+        await walked(pilot, *KIM)
+        for theme in ("lion-light", "high-contrast", "mono"):
+            pilot.app.theme = theme
+            await settled(pilot)
+            await pictures.take(pilot, theme)
+
+
+async def test_without_colour(pictures: Pictures, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    shot(snap_compare, "desk-mail", (110, 34), *KIM, "tab")
+    async with running(on_store("desk-mail"), (110, 34)) as pilot:
+        await walked(pilot, *KIM, "tab")
+        await pictures.take(pilot, "110x34")
