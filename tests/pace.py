@@ -17,6 +17,7 @@ import pytest
 import textual._wait as waiting
 from _pytest import tmpdir
 from textual import constants
+from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.message_pump import MessagePump
@@ -63,15 +64,30 @@ def _rests(pump: MessagePump) -> bool:
     return bool(not queue.values and queue.ready_event._waiters and not pump._next_callbacks)
 
 
+def _is_due(app: App[Any], screen: Screen[Any]) -> bool:
+    """Whether something is to be done at the next frame."""
+    return bool(
+        app._resize_timer is not None
+        or screen._layout_required
+        or screen._scroll_required
+        or screen._recompose_required
+        or screen._callbacks
+    )
+
+
 async def _wait_for_rest(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """The pilot tells each widget to tell it when it is through. Most often all are: a look will do."""
     app = pilot.app
     for _ in range(200):
         if app._exception_event.is_set() or not app._screen_stack:
             break
-        if all(map(_rests, (app, *app.screen.walk_children(with_self=True)))):
+        screen = app.screen
+        if not all(map(_rests, (app, *screen.walk_children(with_self=True)))):
+            await asyncio.sleep(0)
+        elif _is_due(app, screen):
+            await asyncio.sleep(0.001)
+        else:
             return True
-        await asyncio.sleep(0)
     return await _ask_everyone(pilot, timeout)
 
 

@@ -22,7 +22,7 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 """What must never be on a screen."""
 
 
-async def settled(pilot: Pilot[Any], *, rounds: int = 3) -> None:
+async def settled(pilot: Pilot[Any], *, rounds: int = 8) -> None:
     """Waits until nothing loads any more (following goes on by itself and is not waited for)."""
     idle = 0
     for _ in range(rounds):
