@@ -53,6 +53,7 @@ class ProbePlan:
             "progression_id": self._orders[0],
             "name": NAME,
             "status": "running",
+            "started_at": _now(),
             "node_metadata": mark,
         }
         branch = {

@@ -237,6 +237,8 @@ async def test_an_action_beside_the_desk_leaves_everything_it_asks_for(store: Pa
     ((name, owner, status, profile),) = rows(store, f"{asked} WHERE id = ?", outcome.run)
     assert (name, owner, status) == ("store-inspector probe", "kim", "completed")
     assert profile == f"{PROFILE}@1"
+    ((took,),) = rows(store, "SELECT ended_at - started_at FROM sessions WHERE id = ?", outcome.run)
+    assert took is not None and took >= 0  # a complete run says when it began and when it ended
 
 
 async def test_a_dry_run_opens_no_writer(store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
