@@ -152,6 +152,7 @@ async def test_it_is_shut_again_after_an_action(store: Path, folder: Path) -> No
     assert not gate.is_open and gate.steps[3].held is None
     again = await gate.run()
     assert again.event == "refused" and again.committed == ()
+    assert isinstance(again.error, StoreError) and again.error.code == "gate-shut"
     assert len(rows(store, "SELECT 1 FROM sessions WHERE name = 'store-inspector probe'")) == 1
 
 

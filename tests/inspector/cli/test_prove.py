@@ -74,6 +74,12 @@ def test_no_such_store(command: Any, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_server_is_not_proved_on(command: Any) -> None:
+    done = command("prove", NAME, "--store", "postgresql://u:secret@h/x", "--owner", "kim", "--json")
+    assert done.status == 3 and done.json["refusal"]["code"] == "not-sqlite-here"
+    assert "secret" not in done.out + done.err
+
+
 def test_bad_limits_are_refused_before_anything(command: Any, desk: Path, tmp_path: Path) -> None:
     file = tmp_path / "limits.toml"
     file.write_text("[limits]\nhold = 1\n")
