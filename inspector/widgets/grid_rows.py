@@ -213,10 +213,13 @@ class GridRows(GridView):
         self._reorders, self.error = False, error
         if self.source is None:
             self.row_count = 0
-            self.panel = error_lines(error, max(20, self.size.width - 4))
+            self._say_error(error)
         else:
             self._measure()
         self._remark()
+
+    def _say_error(self, error: StoreError) -> None:
+        self.panel = error_lines(error, max(20, self.size.width - 4))
 
     def _take(self, window: Window | None, extent: Extent) -> None:
         """What is known now of how many rows there are."""
@@ -299,6 +302,8 @@ class GridRows(GridView):
             self.ask()
 
     def on_resize(self, event: events.Resize) -> None:
+        if self.error is not None and self.source is None and self.panel:
+            self._say_error(self.error)
         self.resize_content()
         self.ask()
 

@@ -18,11 +18,12 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
+from textual.widget import Widget
 
 from inspector.app import InspectorApp
 from tests.inspector.driving import settled
 
-__all__ = ["BOTH", "Pictures", "running", "walked"]
+__all__ = ["BOTH", "Pictures", "hidden", "running", "walked"]
 
 BOTH = ((80, 24), (120, 40))
 """The sizes people have."""
@@ -87,3 +88,11 @@ async def walked(pilot: Pilot[Any], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
         await settled(pilot)
+
+
+async def hidden(pilot: Pilot[Any], lines: str = "#store-line, #places-line") -> None:
+    """What differs from machine to machine, and the places there are by now, are not drawn any more."""
+    for screen in pilot.app.screen_stack:
+        for line in screen.query(lines).results(Widget):
+            line.styles.visibility = "hidden"
+    await pilot.pause()

@@ -2,62 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual.pilot import Pilot
-from textual.widget import Widget
 
 from inspector.app import InspectorApp
 from persistence.location import locate
 from tests.inspector.definitions.authored import make_definitions
-from tests.inspector.driving import settled
+from tests.inspector.pictures import BOTH, Pictures, hidden, running, walked
 
 pytestmark = pytest.mark.usefixtures("frozen_clock")
 
-SIZES = [pytest.param((120, 40), id="wide"), pytest.param((80, 24), id="small")]
+
+Compare = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
-def pictured(tmp_path: Path, snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
+def pictured(tmp_path: Path, pictures: Pictures, monkeypatch: pytest.MonkeyPatch) -> Compare:
     """Compares a place on the store of definitions; paths and places there are by now are not drawn."""
 
-    def compare(at: str, size: tuple[int, int], *keys: str) -> bool:
+    async def compare(at: str, *keys: str) -> None:
         store = make_definitions(tmp_path)
         monkeypatch.chdir(tmp_path)
-        app = InspectorApp(locate(store.name), start_place=at)
-
-        async def before(pilot: Pilot[Any]) -> None:
-            await settled(pilot)
-            for key in keys:
-                await pilot.press(key)
-                await settled(pilot)
-            for line in app.screen.query("#store-line, #places-line, #definition-line").results(Widget):
-                line.styles.visibility = "hidden"
-            await pilot.pause()
-
-        return bool(snap_compare(app, terminal_size=size, run_before=before))
+        async with running(InspectorApp(locate(store.name), start_place=at), BOTH[1]) as pilot:
+            await walked(pilot, *keys)
+            await hidden(pilot, "#store-line, #places-line, #definition-line")
+            await pictures.both(pilot)
 
     return compare
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_list(size: tuple[int, int], pictured: Callable[..., bool]) -> None:
-    assert pictured("definitions", size, "j")
+async def test_the_list(pictured: Compare) -> None:
+    await pictured("definitions", "j")
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_a_version(size: tuple[int, int], pictured: Callable[..., bool]) -> None:
-    assert pictured("definitions/agent%2Fclerk", size)
+async def test_a_version(pictured: Compare) -> None:
+    await pictured("definitions/agent%2Fclerk")
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_what_changed(size: tuple[int, int], pictured: Callable[..., bool]) -> None:
-    assert pictured("definitions/agent%2Fclerk", size, "G", "m", "g", "v")
+async def test_what_changed(pictured: Compare) -> None:
+    await pictured("definitions/agent%2Fclerk", "G", "m", "g", "v")
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_file_now(size: tuple[int, int], pictured: Callable[..., bool]) -> None:
-    assert pictured("definitions/agent%2Fclerk/file", size)
+async def test_the_file_now(pictured: Compare) -> None:
+    await pictured("definitions/agent%2Fclerk/file")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from inspector.app import InspectorApp
 from inspector.opened import OpenedStore
@@ -18,8 +16,7 @@ from inspector.screens import lineage as place
 from persistence.lineage import LineageReport
 from tests.gallery import CLOCK, copied_gallery
 from tests.inspector.driving import settled
-
-SIZES = [(80, 24), (120, 40)]
+from tests.inspector.pictures import BOTH, Pictures, running, walked
 
 
 @pytest.fixture(scope="module")
@@ -70,50 +67,54 @@ def _with(record: Any, **changes: Any) -> Any:
     return record._replace(**changes) if isinstance(record, tuple) else dataclasses.replace(record, **changes)
 
 
-def shot(
-    compare: Callable[..., bool], name: str, size: tuple[int, int], *keys: str, theme: str | None = None
-) -> None:
-    app = InspectorApp(f"~/stores/{name}", start_place="lineage")
-    if theme is not None:
-        app.theme = theme
-
-    async def before(pilot: Pilot[Any]) -> None:
-        await settled(pilot)
-        for key in keys:
-            await pilot.press(key)
-            await settled(pilot)
-
-    assert compare(app, terminal_size=size, run_before=before)
+def on_store(name: str) -> InspectorApp:
+    return InspectorApp(f"~/stores/{name}", start_place="lineage")
 
 
-PLACES = {
-    "own": ("harbour.db",),
-    "managed": ("customs.db",),
-    "too-new": ("tomorrow.db",),
-    "unrecognized": ("tickets.db",),
-    "hidden": ("power-cut.db",),
-    "log": ("pilots.db",),
-    "unreadable": ("logbook.db",),
-    "further": ("takeover.db", "pagedown", "pagedown"),
-    "page": ("customs.db", "enter"),
-    "step": ("power-cut.db", "G", "enter"),
+PLACES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+    "harbour.db": [("own", ())],
+    "customs.db": [("managed", ()), ("page", ("enter",))],
+    "tomorrow.db": [("too-new", ())],
+    "tickets.db": [("unrecognized", ())],
+    "power-cut.db": [("hidden", ())],
+    "pilots.db": [("log", ())],
+    "logbook.db": [("unreadable", ())],
 }
+"""Of each store, what is gone on to from the last picture, and what that picture is of."""
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-@pytest.mark.parametrize("name", PLACES)
-def test_lineage(snap_compare: Callable[..., bool], home: Path, name: str, size: tuple[int, int]) -> None:
-    store, *keys = PLACES[name]
-    shot(snap_compare, store, size, *keys)
+@pytest.mark.parametrize("store", PLACES)
+async def test_lineage(pictures: Pictures, home: Path, store: str) -> None:
+    async with running(on_store(store)) as pilot:
+        for name, keys in PLACES[store]:
+            await walked(pilot, *keys)
+            await pictures.both(pilot, name)
 
 
-@pytest.mark.parametrize("theme", ["lion-light", "high-contrast", "mono"])
-def test_themes(snap_compare: Callable[..., bool], home: Path, theme: str) -> None:
-    shot(snap_compare, "power-cut.db", (110, 34), theme=theme)
-
-
-def test_without_colour(
-    snap_compare: Callable[..., bool], home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("size", BOTH, ids=["small", "wide"])
+@pytest.mark.parametrize(
+    ("store", "keys"),
+    [("takeover.db", ("pagedown", "pagedown")), ("power-cut.db", ("G", "enter"))],
+    ids=["further", "step"],
+)
+async def test_further(
+    pictures: Pictures, home: Path, store: str, keys: tuple[str, ...], size: tuple[int, int]
 ) -> None:
+    """What is in sight, and what it leads to, depends on the size it was gone down at."""
+    async with running(on_store(store), size) as pilot:
+        await walked(pilot, *keys)
+        await pictures.both(pilot, sizes=[size])
+
+
+async def test_themes(pictures: Pictures, home: Path) -> None:
+    async with running(on_store("power-cut.db"), (110, 34)) as pilot:
+        for theme in ("lion-light", "high-contrast", "mono"):
+            pilot.app.theme = theme
+            await settled(pilot)
+            await pictures.take(pilot, theme)
+
+
+async def test_without_colour(pictures: Pictures, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    shot(snap_compare, "customs.db", (110, 34))
+    async with running(on_store("customs.db"), (110, 34)) as pilot:
+        await pictures.take(pilot, "110x34")
