@@ -46,7 +46,7 @@ async def to_its_end(work: Awaitable[T]) -> T:
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:
-            await asyncio.shield(asyncio.wait([task]))
+            await asyncio.wait([task])  # which leaves it alone when it is cancelled itself
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None and not task.cancelled() and task.exception() is None:

@@ -149,16 +149,25 @@ class RunRecorder:
             raise
         self._raise_failed()
 
-    async def _keep(self, message: LiveMessage) -> None:
+    async def _keep(self, messages: Sequence[LiveMessage], kept: Callable[[LiveMessage], None]) -> None:
+        if len(messages) > 1 and self.db.mode is Mode.COMPATIBILITY:
+            waiting = iter(messages)
+            calls = [(message.row, self._placed(message)) for message in messages]
+            await self.db._writer.live_messages(calls, lambda: kept(next(waiting)))
+            return
+        for message in messages:
+            await self.db.persist_live_message(message.row, **self._placed(message))
+            kept(message)
+
+    def _placed(self, message: LiveMessage) -> dict[str, Any]:
         ordered, spoken = self._progressions
-        await self.db.persist_live_message(
-            message.row,
-            session_id=self.session_id,
-            branch_progression_id=spoken,
-            session_progression_id=ordered,
-            system_branch_id=self.branch_id if message.system else None,
-            activity_at=message.at,
-        )
+        return {
+            "session_id": self.session_id,
+            "branch_progression_id": spoken,
+            "session_progression_id": ordered,
+            "system_branch_id": self.branch_id if message.system else None,
+            "activity_at": message.at,
+        }
 
     async def signal(self, kind: str, payload: Mapping[str, Any], *, op_id: str = "") -> int | None:
         """Keeps a signal of the run, and returns its number. One whose number another writer took at the same

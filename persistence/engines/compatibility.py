@@ -27,7 +27,7 @@ from persistence.engines.driver_thread import on_thread, wait_for_end
 from persistence.engines.lane import Lane
 from persistence.engines.native_sqlite import Stop
 from persistence.engines.patience import BUSY_TIMEOUT
-from persistence.engines.statements import Steps
+from persistence.engines.statements import Steps, Transaction
 from persistence.engines.thread import in_thread
 from persistence.errors import StateCompatibilityRefused, StoreError, StoreMovedError
 from persistence.guard.front import Front
@@ -45,6 +45,9 @@ __all__ = ["CompatibilityEngine", "open_compatibility"]
 T = TypeVar("T")
 
 Factory = Callable[["Profile", str | None], WriteSet]
+
+_TOGETHER = 8
+"""Transactions of one call that share a hop: what else waits comes between them."""
 
 
 class CompatibilityEngine:
@@ -91,24 +94,46 @@ class CompatibilityEngine:
         profile or the caller's admission does not name the operation, and for whatever the guard refuses;
         BusyError, ConstraintError and the other typed errors for what SQLite says.
         """
+        stop = Stop(self._front)
+        result: T = await self._on_lane(
+            operation,
+            lambda: self._hand_for(operation).transact(operation, steps, stop, kept),
+            stop,
+            transaction,
+        )
+        return result
+
+    async def run_in_order(
+        self, operation: str, transactions: Sequence[Transaction[Any]], *, transaction: str
+    ) -> None:
+        """As `run`, for several transactions of one operation, each with all its checks, in shared hops. What
+        one of them raises is raised, and none after it is begun."""
+        for number in range(0, len(transactions), _TOGETHER):
+            stop = Stop(self._front)
+
+            def work(some: Sequence[Transaction[Any]], stop: Stop = stop) -> None:
+                for steps, kept in some:
+                    self._hand_for(operation).transact(operation, steps, stop, kept)
+
+            some = transactions[number : number + _TOGETHER]
+            await self._on_lane(operation, partial(work, some), stop, transaction)
+
+    async def _on_lane(self, operation: str, work: Callable[[], Any], stop: Stop, transaction: str) -> Any:
         if operation not in self._operations:
             self._not_named(operation)
-        stop = Stop(self._front)
-
-        def work() -> Any:
-            hand = self._hand
-            if hand is None:
-                self._not_open(operation)
-            return hand.transact(operation, steps, stop, kept)
-
         try:
             if self._lane is None:
                 self._not_open(operation)
-            result: T = await self._lane.call(work, stop)
+            return await self._lane.call(work, stop)
         except StoreError as error:
             error.add_note(f"{operation}: the transaction {transaction!r} was not committed")
             raise
-        return result
+
+    def _hand_for(self, operation: str) -> Hand:
+        hand = self._hand
+        if hand is None:
+            self._not_open(operation)
+        return hand
 
     async def close(self) -> None:
         """Lets the store go: the writer's connection, its engine, the readers' and the claim on the file."""

@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import asyncpg
 from sqlalchemy.sql.compiler import SQLCompiler
 
-__all__ = ["Call", "Compiled", "Outcome", "Statement", "Steps", "Target", "dialect_of"]
+__all__ = ["Call", "Compiled", "Outcome", "Statement", "Steps", "Target", "Transaction", "dialect_of"]
 
 T = TypeVar("T")
 
@@ -101,6 +101,9 @@ class Outcome(NamedTuple):
 
 Steps: TypeAlias = Generator[Call, Outcome, T]
 """A transaction: yields calls, is sent outcomes, returns its result."""
+
+Transaction: TypeAlias = tuple[Callable[[], Steps[T]], Callable[[T], object]]
+"""The steps of a transaction, begun anew by each call, and what is told of their result after the commit."""
 
 
 @cache

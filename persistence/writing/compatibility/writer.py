@@ -6,11 +6,11 @@ the profile; what is not there is refused before an argument is looked at.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn, Protocol, TypeVar
 
-from persistence.engines.statements import Steps
+from persistence.engines.statements import Steps, Transaction
 from persistence.reading.generic import Parameters
 from persistence.writing.compatibility.book import Book
 from persistence.writing.compatibility.created import Created
@@ -39,6 +39,10 @@ class Runner(Protocol):
         transaction: str,
         kept: Callable[[T], object] | None = None,
     ) -> T: ...
+
+    async def run_in_order(
+        self, operation: str, transactions: Sequence[Transaction[Any]], *, transaction: str
+    ) -> None: ...
 
 
 class CompatibilityWriter:
@@ -77,18 +81,7 @@ class CompatibilityWriter:
 
     def _carrying_out(self, operation: Operation) -> Callable[..., Any]:
         async def carry_out(*arguments: Any, **named: Any) -> Any:
-            run = Running(self._book, operation, self._owner, self._created, self._where)
-            prepared = operation.prepare(run, *arguments, **named)
-
-            def steps() -> Steps[Any]:
-                run.made.clear()
-                return (yield from prepared())
-
-            def kept(answer: object) -> None:
-                if answer is not False:  # it found nothing to write
-                    rejected = isinstance(answer, Rejected)
-                    self._created.note("admin event" if rejected else operation.transaction, run.made)
-
+            steps, kept = self._call(operation, *arguments, **named)
             answer = await self._engine.run(
                 operation.name, steps, transaction=operation.transaction, kept=kept
             )
@@ -97,6 +90,62 @@ class CompatibilityWriter:
             return answer
 
         return carry_out
+
+    def _call(self, operation: Operation, *arguments: Any, **named: Any) -> Transaction[Any]:
+        """The operation with these arguments, which are valid: its steps, and what is told their result."""
+        run = Running(self._book, operation, self._owner, self._created, self._where)
+        prepared = operation.prepare(run, *arguments, **named)
+
+        def steps() -> Steps[Any]:
+            run.made.clear()
+            return prepared()
+
+        def kept(answer: object) -> None:
+            if answer is not False:  # it found nothing to write
+                rejected = isinstance(answer, Rejected)
+                self._created.note("admin event" if rejected else operation.transaction, run.made)
+
+        return steps, kept
+
+    async def live_messages(
+        self, messages: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], done: Callable[[], object]
+    ) -> None:
+        """`persist_live_message` for each of the messages, with what it is given by name, in their order.
+
+        Each is a transaction of its own, with its own checks. `done` is called for each that was committed;
+        what the first raises that was not is raised, and none after it is written.
+        """
+        operation = self._book.operations.get("persist_live_message")
+        if operation is None:
+            raise not_named("persist_live_message", self._book.shape.profile, self._where)
+        calls: list[Transaction[Any]] = []
+        invalid: Exception | None = None
+        for message, named in messages:
+            try:
+                calls.append(self._call(operation, message, **named))
+            except Exception as error:
+                invalid = error
+                break
+        committed: list[object] = []
+
+        def told(kept: Callable[[Any], object]) -> Callable[[Any], object]:
+            def both(answer: object) -> None:
+                kept(answer)
+                committed.append(answer)
+
+            return both
+
+        try:
+            await self._engine.run_in_order(
+                operation.name,
+                [(steps, told(kept)) for steps, kept in calls],
+                transaction=operation.transaction,
+            )
+        finally:
+            for _ in committed:
+                done()
+        if invalid is not None:
+            raise invalid
 
     async def execute(self, sql: str, params: Parameters = None) -> None:
         """Runs a statement that reads, and gives nothing back. Refuses every other (D3)."""
