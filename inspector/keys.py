@@ -56,6 +56,7 @@ PLACE: list[Binding] = [
          show=False),
     bind("place.explain", "exclamation_mark", "explain", "explain",
          "The page of the refusal that is shown: what it means, what to do", show=False),
+    bind("place.notices", "i", "notices", "notices", "What is to be known about this store", show=False),
     bind("app.quit", "q", "app.quit", "quit", "Leave; the store is as it was"),
 ]  # fmt: skip
 

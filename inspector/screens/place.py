@@ -253,6 +253,8 @@ class Place(StyledOnce[None]):
             return type(self).load is not Place.load
         if action == "explain":
             return self.refusal_shown is not None
+        if action == "notices":
+            return bool(self.inspector.session.notices)
         return True
 
     @property
@@ -265,6 +267,9 @@ class Place(StyledOnce[None]):
 
         if (error := self.refusal_shown) is not None:
             self.app.push_screen(PageScreen(error.code, error))
+
+    def action_notices(self) -> None:
+        self.inspector.action_notices()
 
     def action_refresh(self) -> None:
         self.inspector.refresh_store()

@@ -218,6 +218,30 @@ async def test_the_palette_finds_places_actions_and_runs(world: Path) -> None:
         assert pilot.app.place.address() == Address("run", REVIEW, "conversation")  # type: ignore[attr-defined]
 
 
+async def test_standing_notices_are_read_whole_by_key_and_palette(world: Path, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.write_bytes(world.read_bytes())
+    async with driven(path) as pilot:
+        await pilot.press("i")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, Place)  # there is none
+    (tmp_path / "other.db").hardlink_to(path)
+    async with driven(path, size=(80, 24)) as pilot:
+        whole = "what was written under another name may not be seen"
+        assert whole not in " ".join(screen_text(pilot).split())
+        for opened_by in ("key", "palette"):
+            await pilot.press("i" if opened_by == "key" else "colon")
+            if opened_by == "palette":
+                await typed(pilot, "notices")
+                await pilot.pause(0.5)
+                await pilot.press("enter")
+            await settled(pilot)
+            shown = " ".join(screen_text(pilot).replace("│", " ").split())
+            assert "what to know about this store" in shown and whole in shown, opened_by
+            await pilot.press("escape")
+            await settled(pilot)
+
+
 async def test_the_palette_takes_markup_from_a_store_as_text(world: Path) -> None:
     async with driven(world) as pilot:
         await pilot.press("colon")
