@@ -46,6 +46,8 @@ class Shot:
 SHOTS: tuple[Shot, ...] = (
     Shot("open", store=None),
     Shot("overview", at="overview"),
+    Shot("found", at="overview", keys=("~", "j", "enter", "~")),
+    Shot("notices", store="logbook.db", at="overview", keys=("~", "i", "~")),
     Shot("lineage", store="customs.db", at="lineage"),
     Shot("lineage-interrupted", store="power-cut.db", at="lineage"),
     Shot("lineage-page", store="customs.db", at="lineage", keys=("enter", "~")),
@@ -78,6 +80,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot("tables", at="tables"),
     Shot("table-rows", at="tables/messages"),
     Shot("table-structure", at="tables/branches", keys=("v", "~")),
+    Shot("table-links", at="tables/sessions", keys=("~", "b", "~")),
     Shot("cell", at="tables/messages", keys=(*"jjj", "~", *["right"] * 3, "enter", "~")),
     Shot("stars", store="stars.sqlite", at="tables/observations"),
     Shot("export", at="runs", keys=("e", "~")),
