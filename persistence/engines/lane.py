@@ -104,12 +104,11 @@ class Lane:
                 self._driver, lambda: self._each(calls), lambda: self._ask(first), where=self._where
             )
         finally:
-            for call in calls[:0:-1]:
+            self._waiting.extendleft(call for call in calls[:0:-1] if not (call.over or call.dropped))
+            self._next()  # the next hop begins first, and the thread has work while tasks take their answers
+            for call in calls[1:]:
                 if call.over:
                     call.wake()
-                elif not call.dropped:
-                    self._waiting.appendleft(call)
-            self._next()
 
     def _next(self) -> None:
         """The lane is the next one's that waits."""

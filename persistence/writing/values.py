@@ -222,6 +222,8 @@ def _json_fault(value: Any, server: bool, depth: int) -> str | None:
         return f"nested more than {_DEEPEST} levels deep"
     if isinstance(value, dict):
         for key, part in value.items():
+            if not server and type(key) is type(part) is str and key.isascii() and part.isascii():
+                continue  # what most of them are
             if not isinstance(key, str):
                 return f"a key that is not text but {_kind(key)}"
             fault = text_fault(key, server) or _json_fault(part, server, depth + 1)

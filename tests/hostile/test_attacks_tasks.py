@@ -360,11 +360,17 @@ async def test_the_drivers_connection_closed_by_somebody(path: Path) -> None:
 async def test_an_interrupt_by_somebody(path: Path, engine: CompatibilityEngine) -> None:
     """It ends what runs, as for any cancelled write, and nothing is written."""
     before = kit.digest(path)
+    over = threading.Event()
+
+    def interrupts() -> None:  # again and again: one that comes between two statements does nothing
+        while not over.wait(0.005):
+            engine._driver._conn.interrupt()
+
+    somebody = threading.Thread(target=interrupts)
 
     def steps() -> Steps[None]:
         yield kit.PROGRESSION(id="a1", at=1.0, collection="[]", owner="kim")
-        timer = threading.Timer(0.05, engine._driver._conn.interrupt)
-        timer.start()
+        somebody.start()
         long = "[" + "1," * 200_000 + "1]"
         for number in range(200):
             yield kit.PROGRESSION(id=f"b{number}", at=1.0, collection=long, owner="kim")
@@ -374,7 +380,11 @@ async def test_an_interrupt_by_somebody(path: Path, engine: CompatibilityEngine)
     real.hold.statements[APPEND] = replace(
         real.hold.statements[APPEND], operations=frozenset(("create_progression",))
     )
-    with pytest.raises(StoreError) as met:
-        await engine.run("create_progression", steps, transaction="progression")
+    try:
+        with pytest.raises(StoreError) as met:
+            await engine.run("create_progression", steps, transaction="progression")
+    finally:
+        over.set()
+        somebody.join()
     assert met.value.code == "cancelled"
     assert kit.digest(path) == before
