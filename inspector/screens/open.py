@@ -162,9 +162,8 @@ class OpenPlace(Place):
         said = self.query_one("#open-look", Static)
         said.display = bool(look)
         if look:
-            before = [safe.content(story, ".quiet"), "\n"] if story else []
-            words = (("what to look at  ", ".quiet"), safe.content(look, ".plain"))
-            said.update(Content.assemble(*before, *words))
+            words = Content.assemble(("what to look at  ", ".quiet"), safe.content(look, ".plain"))
+            said.update(Content.assemble(safe.content(story, ".quiet"), "\n", words) if story else words)
 
     @on(OptionList.OptionSelected, "#open-list")
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -16,7 +16,6 @@ from inspector.keys import bind
 from inspector.reports.explanations import page, page_lines
 from inspector.reports.refusals import refusal_lines
 from inspector.screens.layer import Layer, keys_hint
-from inspector.widgets import thin_bar as _thin_bar  # noqa: F401 (sets the scroll bars)
 from inspector.widgets.failure import error_content
 
 if TYPE_CHECKING:

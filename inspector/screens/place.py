@@ -36,6 +36,7 @@ from inspector.roles import ROLES
 from inspector.screens import PLACES, place_info
 from inspector.screens.styled_once import StyledOnce
 from inspector.typeset.lines import Line
+from inspector.widgets import thin_bar as _thin_bar  # noqa: F401 (sets the scroll bars)
 from inspector.widgets.failure import FailurePanel
 from inspector.widgets.shell import Card, KeyLine, NoticeLine, PlacesLine, Rule, StatusLine, StoreLine
 

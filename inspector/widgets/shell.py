@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from inspector import formats, keys, safe
-from inspector.typeset.lines import Line, line
+from inspector.typeset.lines import Line, clipped, line, line_width
 from inspector.widgets.pieces import Piece, PieceLine
 from persistence.records import Route
 
@@ -183,22 +183,26 @@ def _place_piece(place: PlaceInfo, current: str, why_not: str | None, most: int 
 class NoticeLine(PieceLine):
     """What must be told for as long as it holds (DESIGN 9); hidden when there is nothing."""
 
+    _first: Line = ()
+    _more = 0
+
     def show_notices(self, notices: Sequence[Notice]) -> None:
         self.display = bool(notices)
-        if not notices:
-            return
-        first, more = notices[0], len(notices) - 1
-        pieces = [
-            Piece(
-                line(("▲ ", "notice"), (safe.text(first.text), "notice")),
-                "app.notices",
-                weight=0,
-            )
-        ]
-        if more:
-            pieces.insert(0, Piece(line((f"{more} more", "quiet")), "app.notices", weight=0))
-            pieces.reverse()
-        self.show(pieces)
+        self._more = len(notices) - 1
+        self._first = line(("▲ ", "notice"), (safe.text(notices[0].text), "notice")) if notices else ()
+        self.refresh()
+
+    def laid(self) -> list[tuple[int, Piece]]:
+        """The first, as much of it as there is room for; and at the end how many more, and the key to all."""
+        room = self.content_size.width
+        if not self._more and line_width(self._first) <= room:
+            return [(0, Piece(self._first, "app.notices"))]
+        config = getattr(self.app, "config", None)
+        key = (config.keymap if config is not None else {}).get("place.notices", "i").split(",")[0]
+        said = f" {self._more} more" if self._more else " whole"
+        rest = Piece(line((safe.text(key), "key"), (said, "quiet")), "app.notices")
+        first = clipped(self._first, max(0, room - rest.width - 2))
+        return [(0, Piece(first, "app.notices")), (max(0, room - rest.width), rest)]
 
 
 class StatusLine(PieceLine):

@@ -14,7 +14,8 @@ from textual.pilot import Pilot
 from inspector.app import InspectorApp
 from inspector.opened import OpenedStore
 from inspector.screens import PLACES
-from persistence.records import Route
+from inspector.store_session import StoreSession
+from persistence.records import Notice, Route
 from persistence.statedb import StateDB
 from tests.inspector.built import CLOCK, REVIEW, make_world
 from tests.inspector.driving import settled, typed
@@ -147,6 +148,19 @@ async def test_refused(pictures: Pictures, world: str) -> None:
     Path("stores/notes.db").write_text("not a database at all\n" * 20)
     async with running(on_store("runs", "~/stores/notes.db")) as pilot:
         await pictures.both(pilot)
+
+
+async def test_standing_notices(pictures: Pictures, world: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first stands below the places; the key shows all of them whole."""
+    told = [
+        Notice("second-name", "The file has 2 names. What was written under another may not be seen."),
+        Notice("log-torn", "The write-ahead log ends in a transaction that never ended; that is not read."),
+    ]
+    monkeypatch.setattr(StoreSession, "notices", property(lambda session: told))
+    async with running(on_store("runs")) as pilot:
+        await pictures.both(pilot, "first")
+        await walked(pilot, "i")
+        await pictures.both(pilot, "all")
 
 
 @pytest.mark.parametrize("place", ["overview", "runs", "run"])

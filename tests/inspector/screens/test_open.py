@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -318,6 +319,12 @@ def test_picture(
     recents._save(rows)
     app = InspectorApp(None, gallery=built)
     assert snap_compare(app, terminal_size=size, run_before=settled)
+
+
+def test_its_scroll_bar_is_thin_where_nothing_else_was_loaded(as_program: list[str]) -> None:
+    code = "import inspector.screens.open; from textual.scrollbar import ScrollBar; print(ScrollBar.renderer)"
+    done = subprocess.run([as_program[0], "-c", code], capture_output=True, text=True, check=True)
+    assert "ThinBar" in done.stdout
 
 
 async def test_settings_are_in_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
