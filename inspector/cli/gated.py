@@ -214,8 +214,8 @@ class progress_line:  # noqa: N801 (used as a function)
 
 
 def run_gated(work: Callable[[], Awaitable[int]]) -> int:
-    """Runs a gated command's asynchronous part. SIGTERM ends it as ctrl-c does: what was sent is waited for,
-    the run is ended, and both raise KeyboardInterrupt."""
+    """Runs a command's asynchronous part. SIGTERM ends it as ctrl-c does: what was sent is waited for, a run
+    is ended, copies are removed, and both raise KeyboardInterrupt."""
 
     async def go() -> int:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

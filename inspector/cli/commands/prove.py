@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from inspector.cli.gated import run_gated
 from inspector.cli.options import StoreName
 from inspector.cli.profiles import ProfileName
 
@@ -109,12 +109,16 @@ def command(
         DEFAULTS if limits is None else load_limits(limits),
         seconds,
     )
-    card = asyncio.run(_prove(asked))
-    if as_json:
-        write(f"{proof.document(card)}\n")
-    else:
-        write("".join(f"{line}\n" for line in proof.scorecard_lines(card)))
-    return 0 if card.held else 3
+
+    async def proved() -> int:
+        card = await _prove(asked)
+        if as_json:
+            write(f"{proof.document(card)}\n")
+        else:
+            write("".join(f"{line}\n" for line in proof.scorecard_lines(card)))
+        return 0 if card.held else 3
+
+    return run_gated(proved)
 
 
 async def _prove(asked: Any) -> Scorecard:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +99,24 @@ def test_the_default_limits_are_printed_as_a_file(command: Any, tmp_path: Path) 
     file.write_text(done.out)
     assert load_limits(file) == DEFAULTS
     assert list(limits_lines(DEFAULTS)) == done.out.splitlines()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_no_copy(
+    desk: Path, tmp_path: Path, as_program: list[str], number: signal.Signals
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    words = [*as_program, "prove", NAME, "--store", str(desk), "--owner", "kim", "--owner2", "lee"]
+    program = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(scratch)}
+    )
+    while program.poll() is None and not list(scratch.glob("*/scratch-*/store.db-wal")):
+        time.sleep(0.02)
+    program.send_signal(number)
+    out, err = program.communicate(timeout=60)
+    assert (program.returncode, out) == (130, b"") and b"Traceback" not in err, err
+    assert list(scratch.iterdir()) == []
 
 
 def test_hostile_words_are_made_visible() -> None:
