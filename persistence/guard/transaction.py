@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NoReturn, TypeVar
 
 from persistence import files
@@ -18,6 +19,7 @@ from persistence.engines.write_faults import sqlite_write_fault
 from persistence.errors import CancelledReadError
 from persistence.guard.authorizer import Action, Ceiling, words
 from persistence.guard.connection import GuardedConnection, GuardedCursor
+from persistence.guard.lock_time import SINCE
 from persistence.guard.same_store import Readmit, SameStore
 from persistence.profiles.records import Profile
 
@@ -121,6 +123,7 @@ class TransactionGuard:
         try:
             stop.check()
             self._end("BEGIN")
+            SINCE.moment = perf_counter()
             self._store.check()
             result = self._drive(steps(), stop)
             stop.check()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from persistence.engines.statements import Steps
+from persistence.guard.lock_time import SINCE
 from persistence.profiles.records import folded
 from persistence.proof.bench import Bench
 from persistence.proof.lifecycle import message, read_back
@@ -68,7 +69,8 @@ class OtherSide:
 
 
 class _Timed:
-    """What runs an operation's steps, with how long each transaction that was committed took, in seconds."""
+    """What runs an operation's steps, with how long each committed transaction held the writer's lock, in
+    seconds: from BEGIN IMMEDIATE, with the guard's questions under the lock, to the end of COMMIT."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
@@ -83,19 +85,12 @@ class _Timed:
         transaction: str,
         kept: Callable[[T], object] | None = None,
     ) -> T:
-        began = 0.0
-
-        def timed() -> Steps[T]:
-            nonlocal began
-            began = time.perf_counter()
-            return (yield from steps())
-
-        def noted(result: T) -> None:
-            self.holds.append(time.perf_counter() - began)
+        def noted(result: T) -> None:  # on the thread of the transaction, right after its COMMIT
+            self.holds.append(time.perf_counter() - SINCE.moment)
             if kept is not None:
                 kept(result)
 
-        answer: T = await self._engine.run(operation, timed, transaction=transaction, kept=noted)
+        answer: T = await self._engine.run(operation, steps, transaction=transaction, kept=noted)
         return answer
 
 

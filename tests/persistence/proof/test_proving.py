@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from inspector.demo.acme_desk.migrations import migrate
 from inspector.demo.acme_desk.store import initialize
+from persistence.guard.same_store import SameStore
 from persistence.location import locate
 from persistence.profiles import load_profile
 from persistence.proof import attempts as attempting
@@ -273,6 +275,21 @@ async def test_changes_that_are_taken_for_the_other_kind(
 )
 async def test_a_limit_that_is_passed(bench: Callable[..., Bench], limits: Limits, words: str) -> None:
     said(await concurrency(bench(limits=limits)), words)
+
+
+async def test_the_hold_is_all_the_time_under_the_lock(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard's own questions belong to it: they are asked while the lock is held."""
+    check = SameStore.check
+
+    def slow(store: SameStore) -> None:
+        time.sleep(0.02)
+        check(store)
+
+    monkeypatch.setattr(SameStore, "check", slow)
+    item = await concurrency(bench())
+    assert item.figures["hold_p50_ms"] >= 20
 
 
 async def test_an_acknowledged_message_that_is_gone(
