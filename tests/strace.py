@@ -109,7 +109,10 @@ def _real(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         yield path
         if path.startswith("/"):
-            yield os.path.realpath(path)
+            yield _realpath(path)
+
+
+_realpath = lru_cache(maxsize=None)(os.path.realpath)  # a log names the same few paths all over
 
 
 def _changes(call: Call, opened: bool) -> bool:

@@ -73,8 +73,8 @@ def started_writer(path: Path) -> subprocess.Popen[bytes]:
 @pytest.fixture
 def live(made: Path, tmp_path: Path) -> Iterator[Path]:
     """A store that another process writes a few times a second, until the test is over."""
-    (tmp_path / "store").mkdir()
-    path = Path(shutil.copy(made / "night-watch.db", tmp_path / "store" / "state.db"))
+    (tmp_path / "live").mkdir()
+    path = Path(shutil.copy(made / "night-watch.db", tmp_path / "live" / "state.db"))
     writer = started_writer(path)
     try:
         yield path
@@ -99,15 +99,20 @@ for words in (
 """
 
 
-def every_command(store: Path) -> list[str]:
+def every_command(made: Path, store: Path) -> list[str]:
     """A command line that runs every command there is on one store, one after another."""
-    listed = run([*PROGRAM, "runs", str(store), "--json", "--limit", "1"])
-    run_id = json.loads(listed.stdout)["rows"][0]["id"]
+    original = made / {"store": "harbour.db", "live": "night-watch.db"}[store.parent.name]
+    connection = sqlite3.connect(f"{original.as_uri()}?immutable=1", uri=True)
+    run_id = connection.execute("SELECT id FROM sessions ORDER BY id").fetchone()[0]
+    connection.close()
     return [sys.executable, "-c", EVERY_COMMAND, str(store), run_id]
 
 
-def kernel_held(store: Path) -> bool:
-    done = run([*PROGRAM, "doctor", str(store), "--json"])
+@pytest.fixture(scope="module")
+def kernel_held(made: Path, tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Whether the kernel holds readers here, and so none opens a store for writing."""
+    store = shutil.copy(made / "harbour.db", tmp_path_factory.mktemp("held"))
+    done = run([*PROGRAM, "doctor", store, "--json"])
     return bool(json.loads(done.stdout)["store"]["kernel_held"])
 
 
@@ -145,46 +150,45 @@ def walk(terminal: Terminal, exported: Path) -> None:
 
 @pytest.mark.parametrize("which", ["settled", "live"])
 @pytest.mark.strace
-def test_commands_write_nothing(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_commands_write_nothing(
+    which: str, made: Path, kernel_held: bool, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     if (why := strace.why_not()) is not None:
         pytest.skip(why)
     store: Path = request.getfixturevalue(which)
-    before, held, log = state(store.parent), kernel_held(store), tmp_path / "trace"
-    done = run(strace.traced(log, every_command(store)))
+    before, log = state(store.parent), tmp_path / "trace"
+    done = run(strace.traced(log, every_command(made, store)))
     assert done.returncode == 0, done.stderr
     assert len(list(strace.calls(log))) > 1000  # it was really watched
-    assert strace.changes(log, store.parent, opened=held) == []
+    assert strace.changes(log, store.parent, opened=kernel_held) == []
     if which == "settled":
         assert state(store.parent) == before
 
 
 @pytest.mark.parametrize("which", ["settled", "live"])
 @pytest.mark.strace
-def test_the_application_writes_nothing(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_the_application_writes_nothing(
+    which: str, kernel_held: bool, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     if (why := strace.why_not()) is not None:
         pytest.skip(why)
     store: Path = request.getfixturevalue(which)
-    before, held, log, exported = (
-        state(store.parent),
-        kernel_held(store),
-        tmp_path / "trace",
-        tmp_path / "r.csv",
-    )
+    before, log, exported = state(store.parent), tmp_path / "trace", tmp_path / "r.csv"
     with Terminal(strace.traced(log, [*PROGRAM, str(store), "--at", "runs"]), size=(120, 40)) as terminal:
         walk(terminal, exported)
         assert terminal.ended() == 0, terminal.text[-2000:]
     assert exported.read_text().count("\n") > 2  # it did all that, to the end
-    assert strace.changes(log, store.parent, opened=held) == []
+    assert strace.changes(log, store.parent, opened=kernel_held) == []
     if which == "settled":
         assert state(store.parent) == before
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o555], ids=["", "directory-not-writable"])
-def test_a_store_at_rest_is_as_it_was(settled: Path, mode: int) -> None:
+def test_a_store_at_rest_is_as_it_was(made: Path, settled: Path, mode: int) -> None:
     """Without any trace, by comparison alone; also where an ordinary user may not write the directory."""
     settled.parent.chmod(mode)
     before = state(settled.parent)
-    done = run(every_command(settled))
+    done = run(every_command(made, settled))
     assert done.returncode == 0, done.stderr
     assert state(settled.parent) == before
     settled.parent.chmod(0o755)

@@ -171,7 +171,7 @@ async def test_the_whole_hostile_conversation(evil: Path) -> None:
 async def test_a_click_on_data_does_nothing_of_its_own(evil: Path) -> None:
     async with driven(evil, "run/s000", size=(120, 40)) as pilot:
         for y in range(8, 36):
-            for x in (8, 20, 34, 46):
+            for x in ((8, 34), (20, 46))[y % 2]:
                 await pilot.click(offset=(x, y))
         await settled(pilot)
         assert pilot.app.is_running
