@@ -6,7 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
-import os
+import random
 import sqlite3
 import tarfile
 import zipfile
@@ -68,8 +68,16 @@ def test_a_database_and_random_bytes_are_told_apart(tmp_path: Path) -> None:
     connection.close()
     data = (tmp_path / "s.db").read_bytes()
     assert looks_like(data[:HEAD], len(data)).kind == "sqlite"
-    for _ in range(20):
-        assert looks_like(os.urandom(HEAD), 1 << 20).kind == "encrypted"
+    for seed in range(20):
+        assert looks_like(random.Random(seed).randbytes(HEAD), 1 << 20).kind == "encrypted"
+
+
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
+def test_a_mark_alone_makes_no_text(mark: bytes) -> None:
+    written = ("le phare 🗼 " * HEAD).encode("utf-16-le" if mark[:1] == b"\xff" else "utf-16-be")
+    for cut in range(HEAD - 5, HEAD + 1):
+        assert looks_like((mark + written)[:cut], 1 << 20).words == "a text file (UTF-16)"
+    assert looks_like(mark + random.Random(7).randbytes(HEAD - 2), 1 << 20).kind == "encrypted"
 
 
 def test_what_can_be_done_is_said() -> None:
