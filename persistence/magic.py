@@ -81,7 +81,7 @@ def looks_like(head: bytes, size: int) -> Looks:
 
 
 def _wide(head: bytes) -> bool:
-    """Whether what begins with the mark of UTF-16 goes on so; one file of random bytes in 30,000 begins so."""
+    """Whether what begins with the mark of UTF-16 goes on so: one random file in 30,000 has the mark."""
     try:
         head[: len(head) // 2 * 2].decode("utf-16")
     except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
 import sqlite3
@@ -100,7 +101,7 @@ def test_links_that_lead_in_a_circle(tmp_path: Path) -> None:
         (b"\x1f\x8b" + bytes(99), "gzip"),
         (bytes(8) + b"DUCK" + bytes(99), "DuckDB"),
         (b"version https://git-lfs.github.com/spec/v1\n", "git-LFS"),
-        (os.urandom(4096), "encrypted"),
+        (random.Random(1).randbytes(4096), "encrypted"),
         (b"SQLite format 2\0" + bytes(100), "another kind"),
     ],
     ids=["text", "gzip", "duckdb", "lfs", "encrypted", "almost"],
