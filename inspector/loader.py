@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.messages import Loaded, LoadFailed, LoadProgressed, StoreRead
@@ -44,8 +45,9 @@ class Loader:
         self._ticket += 1
         ticket = self._ticket
         self.cancel(what)
-        worker = self._owner.run_worker(
-            self._load(what, ticket, work),
+        # A function, so that no coroutine is left over of a load that never starts.
+        worker: Worker[None] = self._owner.run_worker(
+            partial(self._load, what, ticket, work),
             name=f"load {what}",
             group=f"load {what}",
             exit_on_error=True,

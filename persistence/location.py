@@ -54,7 +54,7 @@ class StoreLocation:
     def name(self) -> str:
         """The last part of the path, or the database's name."""
         if self.path is not None:
-            return os.fsdecode(os.path.basename(self.path))
+            return os.fsdecode(os.path.basename(self.path.rstrip(b"/")))
         from urllib.parse import urlsplit  # 2 ms, for servers alone
 
         return urlsplit(self.url or "").path.lstrip("/") or "postgres"

@@ -130,6 +130,10 @@ def test_a_tilde_is_the_home_directory(here: Path, monkeypatch: pytest.MonkeyPat
     assert locate(Path("~/s.db")).path == os.fsencode(here) + b"/~/s.db"
 
 
+def test_a_slash_at_the_end_leaves_the_name(here: Path) -> None:
+    assert locate(f"{here}/s.db/").name == "s.db"
+
+
 @pytest.mark.parametrize("store", ["", ":memory:", "a\0b", b"", b"a\0b"])
 def test_what_names_no_file(store: str | bytes) -> None:
     with pytest.raises(LocationError) as caught:
