@@ -123,7 +123,7 @@ def progression(identifier: str = "p1", owner: str = "kim") -> Steps[str]:
 
 @cache
 def _managed() -> Path:
-    folder = Path(mkdtemp(prefix="store-inspector-kit-"))
+    folder = Path(mkdtemp(prefix="kit-", dir=Path.home()))  # which goes with the test run
     initialize(folder / "desk.db", sample=True)
     return folder / "desk.db"
 
