@@ -88,7 +88,7 @@ async def test_a_status_write_locks_its_row_on_a_server(native_database: str) ->
                 for _ in range(200):
                     rows = await blocker.fetch(
                         "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-                        "AND pid <> pg_backend_pid()"
+                        "AND pid <> pg_backend_pid() AND datname = current_database()"
                     )
                     waiting = [row[0] for row in rows]
                     if waiting and waiting[0].rstrip().endswith("FOR UPDATE"):
