@@ -222,7 +222,7 @@ async def test_every_call_is_told_that_the_connection_was_closed(held: Held) -> 
     first = await held.hold()
     others = [held.call(number) for number in range(3)]
     await asyncio.sleep(0)
-    held.driver.stop()  # behind what is held; from now on it takes no call
+    stopped = held.driver.stop()  # behind what is held; from now on it takes no call
     held.go.set()
     found = await asyncio.gather(first, *others, return_exceptions=True)
     assert found[0] == "first"
@@ -230,6 +230,7 @@ async def test_every_call_is_told_that_the_connection_was_closed(held: Held) -> 
     with pytest.raises(StoreError):
         await held.call("after")
     assert held.ran == ["first"]
+    await stopped  # the connection's own close would wait for a thread that has gone
 
 
 async def test_cancelled_at_any_moment_each_call_ran_or_did_not(held: Held) -> None:
