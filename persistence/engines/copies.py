@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from persistence import files
 from persistence.basics import Notice, Progress
-from persistence.engines import routes, token
+from persistence.engines import leases, routes, token
 from persistence.engines.faults import error_name, fault, quoting_error
 from persistence.engines.shelf import COPY_LIMIT
 from persistence.errors import CancelledReadError, CopyRefusedError, StoreError, StoreMovedError
@@ -31,13 +31,9 @@ __all__ = ["COPY_LIMIT", "PrivateCopy", "make", "private_copy", "sweep_leftovers
 
 _PREFIX = "store-inspector-copy-"
 _NAME = b"store"
-_LOCK = b"in-use"
-_KNOWN = frozenset((_LOCK, _NAME, *(_NAME + suffix for suffix in (b"-journal", b"-wal", b"-shm"))))
+_KNOWN = frozenset((leases.LOCK, _NAME, *(_NAME + suffix for suffix in (b"-journal", b"-wal", b"-shm"))))
 _TRIES = 8
 _CHUNK = 8 * 1024 * 1024
-_ABANDONED = 3600.0
-"""Seconds after which a directory whose lock was never made is what a killed process left."""
-
 Stopped = Callable[[], bool]
 _guard = threading.Lock()
 
@@ -344,49 +340,7 @@ def _refusal(error: OSError, copy: PrivateCopy, display: str) -> StoreError:
 
 
 def _new_directory(display: str) -> PrivateCopy:
-    import tempfile  # 10 ms
-
-    problem: OSError | None = None
-    for _ in range(_TRIES):
-        directory = lock = None
-        try:
-            directory = os.fsencode(tempfile.mkdtemp(prefix=_PREFIX))
-            lock = _locked(os.path.join(directory, _LOCK), os.O_CREAT | os.O_EXCL)
-        except OSError as error:
-            problem = error
-        if directory is not None and lock is not None:
-            return PrivateCopy(directory, lock)
-        if directory is not None:
-            _remove(directory)
-        if problem is not None:
-            break
-    if problem is not None and problem.errno in (errno.EMFILE, errno.ENFILE):
-        raise files.os_refusal(problem, display) from problem
-    room = problem is None or problem.errno not in (errno.ENOSPC, errno.EDQUOT)
-    raise CopyRefusedError(
-        "The store can only be read from a private copy, and no directory for one could be made.",
-        code=None if room else "no-room",
-        where=display,
-        observed=str(problem) if problem is not None else "its lock file could not be locked",
-        remedy=f"Set TMPDIR to a directory this user can write{'' if room else ', with room in it'}.",
-    ) from problem
-
-
-def _locked(path: bytes, extra: int = 0) -> int | None:
-    """A descriptor of the lock file, locked; None when another process has it, or took it away."""
-    fd = os.open(path, os.O_RDWR | extra | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(path).st_ino == os.fstat(fd).st_ino:
-            return fd
-    except ImportError:  # Windows: an open file cannot be removed, which is a lock of its own
-        return fd
-    except OSError:
-        pass
-    os.close(fd)
-    return None
+    return PrivateCopy(*leases.take(_PREFIX, display, "The store can only be read from a private copy"))
 
 
 def _discard(directory: bytes, lock: int, process: int) -> None:
@@ -396,7 +350,7 @@ def _discard(directory: bytes, lock: int, process: int) -> None:
 
 
 def _empty(directory: bytes) -> None:
-    for name in _KNOWN - {_LOCK}:
+    for name in _KNOWN - {leases.LOCK}:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(directory, name))
 
@@ -405,7 +359,7 @@ def _remove(directory: bytes) -> None:
     with contextlib.suppress(OSError):
         _empty(directory)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(directory, _LOCK))
+            os.unlink(os.path.join(directory, leases.LOCK))
         os.rmdir(directory)
 
 
@@ -419,36 +373,4 @@ def sweep_leftovers(*, again: bool = False) -> int:
         if _swept and not again:
             return 0
         _swept = True
-    import tempfile
-
-    removed = 0
-    with contextlib.suppress(OSError), os.scandir(os.fsencode(tempfile.gettempdir())) as entries:
-        for entry in entries:
-            if entry.name.startswith(os.fsencode(_PREFIX)):
-                with contextlib.suppress(OSError):
-                    removed += _sweep(entry.path)
-    return removed
-
-
-def _sweep(directory: bytes) -> bool:
-    found = os.lstat(directory)
-    mine = not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o077)
-    if not modes.S_ISDIR(found.st_mode) or not mine:
-        return False
-    if not set(os.listdir(directory)) <= _KNOWN:
-        return False
-    try:
-        lock = _locked(os.path.join(directory, _LOCK))
-    except FileNotFoundError:
-        # Made a moment ago, and its lock is about to be; or its maker was killed right then.
-        if time.time() - found.st_mtime < _ABANDONED:
-            return False
-        _remove(directory)
-        return True
-    if lock is None:
-        return False
-    try:
-        _remove(directory)
-    finally:
-        os.close(lock)
-    return True
+    return leases.sweep(_PREFIX, _remove, known=_KNOWN)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import stat
-import tempfile
+import weakref
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from persistence.basics import Progress
-from persistence.engines import copies
+from persistence.engines import copies, leases
 from persistence.errors import StoreError
 from persistence.location import StoreLocation
 
 __all__ = ["Pristine", "Scratch", "shape_of"]
 
 _PREFIX = "store-inspector-proof-"
-_LOCK = "in-use"
 
 
 class Pristine:
@@ -38,10 +36,11 @@ class Scratch:
     proof left is removed at the next: a living one holds the lock of its directory."""
 
     def __init__(self) -> None:
-        _sweep()
-        self._directory = tempfile.TemporaryDirectory(prefix=_PREFIX)
-        self.root = Path(self._directory.name)
-        self._lock = _locked(self.root / _LOCK, os.O_CREAT | os.O_EXCL)
+        leases.sweep(_PREFIX, _remove)
+        root, lock = leases.take(_PREFIX, "the proof", "A proof is made on private copies")
+        self.root = Path(os.fsdecode(root))
+        # Also when it is forgotten, and at exit.
+        self._finalizer = weakref.finalize(self, _discard, root, lock, os.getpid())
         self._number = 0
 
     def take(
@@ -94,37 +93,17 @@ class Scratch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._directory.cleanup()
-        if self._lock is not None:
-            os.close(self._lock)
+        self._finalizer()
 
 
-def _locked(path: Path, extra: int = 0) -> int | None:
-    """A descriptor of the lock file, locked; None while a living proof has it, or without such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    descriptor = os.open(path, os.O_RDWR | extra | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
+def _remove(root: bytes) -> None:
+    shutil.rmtree(root, ignore_errors=True)
 
 
-def _sweep() -> None:
-    """Removes what killed proofs of this user left."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            found = folder.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077 or found.st_uid != os.geteuid():
-                continue
-            lock = _locked(folder / _LOCK)
-            if lock is not None:
-                shutil.rmtree(folder)
-                os.close(lock)
+def _discard(root: bytes, lock: int, process: int) -> None:
+    if os.getpid() == process:  # not in a child that was forked with it
+        _remove(root)
+        os.close(lock)
 
 
 def shape_of(path: Path) -> str:
