@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -22,16 +21,7 @@ from tests.persistence.guard import kit
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return kit.managed(tmp_path)
-
-
-@pytest.fixture
-async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
-    opened = await kit.opened(path)
-    yield opened
-    await opened.close()
+path, engine = kit.path, kit.engine  # fixtures
 
 
 async def traced(engine: CompatibilityEngine) -> list[str]:

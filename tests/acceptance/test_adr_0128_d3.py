@@ -27,16 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROFILE = "acme-desk-fresh-run"
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return kit.managed(tmp_path)
-
-
-@pytest.fixture
-async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
-    opened = await kit.opened(path)
-    yield opened
-    await opened.close()
+path, engine = kit.path, kit.engine  # fixtures
 
 
 @pytest.fixture

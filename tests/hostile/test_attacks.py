@@ -7,7 +7,7 @@ by the base's own cursors, by the driver and by SQLAlchemy; caught and not. The 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,16 +41,7 @@ def test_there_are_at_least_120_on_each_way() -> None:
     assert len(STATEMENTS) >= 120 and len(set(STATEMENTS.values())) == len(STATEMENTS)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return kit.managed(tmp_path)
-
-
-@pytest.fixture
-async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
-    opened = await kit.opened(path)
-    yield opened
-    await opened.close()
+path, engine = kit.path, kit.engine  # fixtures
 
 
 async def still_works(engine: CompatibilityEngine) -> None:

@@ -7,7 +7,7 @@ import copy
 import pickle
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,16 +27,7 @@ PROGRESSION = kit.PROGRESSION.compiled("sqlite").sql
 MESSAGE = kit.MESSAGE.compiled("sqlite").sql
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return kit.managed(tmp_path)
-
-
-@pytest.fixture
-async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
-    opened = await kit.opened(path)
-    yield opened
-    await opened.close()
+path, engine = kit.path, kit.engine  # fixtures
 
 
 async def refused_within(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,7 @@ PROGRESSION = kit.PROGRESSION.compiled("sqlite").sql
 MESSAGE = kit.MESSAGE.compiled("sqlite").sql
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return kit.managed(tmp_path)
-
-
-@pytest.fixture
-async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
-    opened = await kit.opened(path)
-    yield opened
-    await opened.close()
+path, engine = kit.path, kit.engine  # fixtures
 
 
 async def refused_within(

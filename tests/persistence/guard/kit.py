@@ -6,13 +6,14 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
 from inspector.demo.acme_desk.store import initialize
@@ -239,3 +240,15 @@ def dug_out(engine: CompatibilityEngine) -> Any:
 def beneath(connection: Any, sql: str, parameters: Any = ()) -> list[Any]:
     """Runs a statement past the connection class: what SQLite itself still holds."""
     return sqlite3.Cursor(connection).execute(sql, parameters).fetchall()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return managed(tmp_path)
+
+
+@pytest.fixture
+async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
+    held = await opened(path)
+    yield held
+    await held.close()

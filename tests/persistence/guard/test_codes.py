@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,7 @@ PROGRESSION = kit.PROGRESSION.compiled("sqlite").sql
 DELETE = "DELETE FROM messages"
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return kit.managed(tmp_path)
-
-
-@pytest.fixture
-async def engine(path: Path) -> AsyncIterator[CompatibilityEngine]:
-    opened = await kit.opened(path)
-    yield opened
-    await opened.close()
+path, engine = kit.path, kit.engine  # fixtures
 
 
 def declared_delete(connection: Any) -> object:
