@@ -34,7 +34,7 @@ class LiveMessage:
     row: Mapping[str, Any]
     at: float
     system: bool
-    awaited: bool = True
+    awaited: bool
     over: bool = False
     refused: ValueRefusedError | None = None
 
@@ -67,9 +67,9 @@ class LiveQueue:
 
         Messages of callers that wait at the same time are kept together.
         """
-        message = LiveMessage(row, time.time(), system)
+        message = LiveMessage(row, time.time(), system, awaited=self._later is None)
         self._waiting.append(message)
-        if self._later is None:
+        if message.awaited:
             try:
                 await self._keep_all(message)
             except BusyError:
@@ -79,7 +79,6 @@ class LiveQueue:
                 message.awaited = False
             if message.refused is not None:
                 raise message.refused
-        message.awaited = False
         if len(self._waiting) > WAITING and self._later is not None:
             await asyncio.shield(asyncio.wait([self._later]))
 

@@ -317,7 +317,6 @@ def tell_refused(
     profile: str | None = None,
     owner: str | None = None,
     source: str | None = None,
-    journal: Journal | None = None,
 ) -> None:
     """Tells the journal of what refused an action before there was a gate: the store its run is in, or the
     file. Blocking; a journal that cannot be written is no second refusal."""
@@ -326,7 +325,7 @@ def tell_refused(
         profile=profile, owner=owner, source=source, refusal=error.as_dict(),
     )  # fmt: skip
     with suppress(JournalError):
-        (journal or Journal()).append(entry)
+        Journal().append(entry)
 
 
 def error_shape(outcome: Outcome) -> dict[str, Any]:

@@ -188,7 +188,7 @@ class NoticeLine(PieceLine):
 
     def show_notices(self, notices: Sequence[Notice]) -> None:
         self.display = bool(notices)
-        self._more = len(notices) - 1
+        self._more = max(0, len(notices) - 1)
         self._first = line(("▲ ", "notice"), (safe.text(notices[0].text), "notice")) if notices else ()
         self.refresh()
 

@@ -14,7 +14,8 @@ from persistence import StateDB
 from persistence.engines.compatibility import CompatibilityEngine
 from persistence.engines.driver_thread import on_thread
 from persistence.engines.statements import Steps
-from persistence.errors import StateCompatibilityRefused
+from persistence.errors import StateCompatibilityRefused, StoreError
+from persistence.guard.connection import Hold
 from tests.managed import shipped
 from tests.persistence.guard import kit
 
@@ -88,3 +89,43 @@ async def test_a_profile_that_names_what_there_is_none_of_opens_nothing(path: Pa
         await StateDB(path, profile=profile, owner="kim").open()
     assert (refused.value.code, refused.value.observed) == ("not-in-manifest", "teleport_session")
     assert kit.files(path) == before
+
+
+_OTHER = "INSERT INTO messages (id) VALUES (?)"
+_GOOD = ("p1", 1.0, "[]", "kim")
+
+
+class _Text(str):
+    """Compares as the text it is made of."""
+
+
+@pytest.mark.parametrize("operation", [None, "create_progression", "insert_message"])
+@pytest.mark.parametrize("spoiled", [False, True])
+@pytest.mark.parametrize("thread", ["own", "another"])
+async def test_the_check_at_once_lets_through_just_what_the_steps_do(
+    engine: CompatibilityEngine, operation: str | None, spoiled: bool, thread: str
+) -> None:
+    real = kit.dug_out(engine)
+    statements, hold = real.hold.statements, Hold(real.hold.statements, "kim", real.hold.refusals)
+    hold.operation, hold.spoiled = operation, ValueError("spoiled") if spoiled else None
+    hold.thread += thread == "another"
+    texts = [*statements, _OTHER, _Text(PROGRESSION), None, PROGRESSION.encode()]
+    rows: list[Any] = [_GOOD, list(_GOOD), _GOOD[:3], (*_GOOD, 1), {"id": "p1"}, ()]
+    rows += [(*_GOOD[:3], owner) for owner in ("lee", None, "KIM", _Text("kim"))]
+    for known in statements.values():
+        rows.append(tuple("kim" if at in known.positions else 1 for at in range(len(known.names))))
+    through = 0
+    for sql in texts:
+        for row in rows:
+            try:
+                entry = hold.admit(sql)
+                assert entry is not None
+                hold.checked(entry, row)
+            except StoreError:
+                passes = False
+                hold.spoiled = ValueError("spoiled") if spoiled else None  # the refusal spoils it
+            else:
+                passes = True
+            assert hold.holds(sql, row) is passes, (sql, row)
+            through += passes
+    assert (through > 0) == (operation is not None and not spoiled and thread == "own")
