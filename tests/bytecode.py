@@ -31,7 +31,7 @@ def compile_a_share(config: pytest.Config) -> None:
         return
     own, workers = int(worker["workerid"].removeprefix("gw")), int(worker["workercount"])
     folders = [Path(argument) for argument in config.args if Path(argument).is_dir()]
-    files = sorted({file for folder in folders for file in folder.rglob("test_*.py")})
+    files = sorted({file for folder in folders for file in folder.rglob("*.py")})
     for file in files[own::workers]:
         _compile(file.resolve(), config)
 

@@ -3,7 +3,7 @@
 Textual's pilot takes the process for idle once 20 ms have passed almost without work, after every key and
 pause: a little longer than one frame lasts. Frames are made shorter here, and the waiting with them; what is
 waited for stays the same. A sheet that was parsed once is not parsed again for the next application. And what
-nobody looks at is not drawn: where there is no terminal, a screen is drawn whenever the pilot has paused.
+nobody looks at is not drawn: where there is no terminal, a screen is drawn when a test looks at it or ends.
 """
 
 from __future__ import annotations
@@ -44,8 +44,6 @@ def _parse_once(sheet: Stylesheet, css: str, *where: Any, **more: Any) -> Any:
 Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
 
 _draw = Screen._compositor_refresh
-rested = Pilot.pause
-"""Waits as the pilot does, and draws nothing."""
 _ask_everyone = Pilot._wait_for_screen
 
 
@@ -91,15 +89,14 @@ async def _wait_for_rest(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     return await _ask_everyone(pilot, timeout)
 
 
-async def _pause_and_draw(pilot: Pilot[Any], delay: float | None = None) -> None:
-    await rested(pilot, delay)
+def drawn(pilot: Pilot[Any]) -> None:
+    """Draws what is due, as a terminal would have it."""
     screen = pilot.app.screen
     if screen.is_attached and screen._compositor._dirty_regions:
         _draw(screen)
 
 
 Screen._compositor_refresh = _draw_for_a_terminal  # type: ignore[method-assign]
-Pilot.pause = _pause_and_draw  # type: ignore[method-assign]
 Pilot._wait_for_screen = _wait_for_rest  # type: ignore[method-assign]
 
 # A rule is looked up by what it is, a million times a test; Textual says the same with a function of its own.

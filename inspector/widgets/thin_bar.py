@@ -57,7 +57,7 @@ class ThinBar(ScrollBarRender):
         length = max(1, min(size, round(size * window_size / virtual_size)))
         room = size - length
         hidden = virtual_size - window_size
-        start = round(room * position / hidden)
+        start = round(room * min(1.0, max(0.0, position / hidden)))
         if room > 1:
             start = max(start, 1) if position > 0 else 0
             start = min(start, room - 1) if position < hidden else room

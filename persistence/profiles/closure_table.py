@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from persistence.profiles.records import CheckShape, Generated, folded
 from persistence.profiles.tokens import Token, tokens
@@ -61,9 +62,22 @@ class Declared:
     without_rowid: bool = False
 
 
+_KEPT_LENGTH = 10_000  # a longer text is read anew each time: a store decides how long one is
+
+
 def declared(sql: str) -> Declared:
-    """Reads the text of a table. Raises Unparsed, and Untokenized for what are no tokens."""
+    """Reads the text of a table. Raises Unparsed, and Untokenized for what are no tokens.
+
+    A store is admitted again and again: what was read is remembered, and not to be changed.
+    """
+    return _read_once(sql) if len(sql) <= _KEPT_LENGTH else _read(sql)
+
+
+def _read(sql: str) -> Declared:
     return _Reader(sql, tokens(sql)).table()
+
+
+_read_once = lru_cache(maxsize=256)(_read)
 
 
 _STARTS = (

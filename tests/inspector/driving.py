@@ -14,7 +14,7 @@ from textual.worker import WorkerCancelled
 
 from inspector.app import InspectorApp
 from inspector.widgets.filter_bar import FilterBar
-from tests.pace import rested
+from tests.pace import drawn
 
 __all__ = ["CONTROLS", "driven", "screen_lines", "screen_text", "settled", "typed"]
 
@@ -26,7 +26,7 @@ async def settled(pilot: Pilot[Any], *, rounds: int = 8) -> None:
     """Waits until nothing loads any more (following goes on by itself and is not waited for)."""
     idle = 0
     for _ in range(rounds):
-        await rested(pilot)
+        await pilot.pause()
         waiting = [
             worker
             for worker in pilot.app.workers
@@ -38,7 +38,7 @@ async def settled(pilot: Pilot[Any], *, rounds: int = 8) -> None:
         if waiting:
             with suppress(WorkerCancelled):
                 await asyncio.wait_for(pilot.app.workers.wait_for_complete(waiting), 30)
-    await rested(pilot)
+    await pilot.pause()
 
 
 async def typed(pilot: Pilot[Any], text: str) -> None:
@@ -67,7 +67,8 @@ async def driven(
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
         await settled(pilot)
         yield pilot
-        await pilot.pause()  # draws what nobody looked at
+        await pilot.pause()
+        drawn(pilot)  # what nobody looked at
         assert fault_ok or app.fault is None, app.fault
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.widgets.thin_bar import ThinBar
@@ -22,6 +22,7 @@ def test_the_line_is_at_an_end_only_at_the_end() -> None:
     assert drawn(10, 10, 10, 0) == " " * 10
 
 
+@example(2, 2.2250738585072014e-308, 2.2250738585e-313, 4.0)  # far beyond the end of next to nothing
 @given(st.integers(0, 200), st.floats(0, 1e9), st.floats(0, 1e4), st.floats(-10, 1e9))
 def test_it_always_fills_its_room(size: int, rows: float, window: float, position: float) -> None:
     assert len(drawn(size, rows, window, position)) == size
